@@ -44,7 +44,7 @@ export function exampleAnswer(more: Partial<ScalingReply> = {}, regions?: readon
     loss: [12, 7, 1, 20], own_loss: [11, 7, 1, 0], share: [55, 35, 5, 0], cause: ["serial", null, null, null],
   });
   const reply: ScalingReply = {
-    title: "p", source: "", unit: "s", inputs: ["small", "big"], cores: [1, 4], baselines: [1, 1], regions: [...list], worst: [1, 1], verdict: [], warnings: [], notes: [],
+    title: "p", source: "", unit: "s", inputs: ["small", "big"], cores: [1, 4], rows: [0, 1], baselines: [1, 1], regions: [...list], worst: [1, 1], verdict: [], warnings: [], notes: [],
     parameters: [
       { name: "cores", values: ["1", "4"], numbers: [1, 4] },
       { name: "frequency", values: ["1200000", "2300000"], numbers: [1.2e9, 2.3e9] },

@@ -5,6 +5,7 @@ import { example, region } from "./scaling-example.ts";
 import { suggested } from "../src/views/scaling/context.svelte.ts";
 import { ComparedData, changeMark, changeReason, changeText, ratioWords } from "../src/views/scaling/compared.ts";
 import { amountText, placeOf, regionName, type ScalingData } from "../src/views/scaling/data.ts";
+import { cellSentence } from "../src/views/scaling/describe.ts";
 import { mapCsv } from "../src/views/scaling/export.ts";
 import { cellText, lettersOf, mapColumn, mapValue, MAP_KINDS, rangesOf, tickText } from "../src/views/scaling/maps.ts";
 import { moved } from "../src/views/scaling/order.ts";
@@ -27,6 +28,16 @@ describe("cells", () => {
     const map = example().grid("time", 0);
     expect([map.rows, map.columns]).toEqual([2, 2]);
     expect(Array.from(map.values)).toEqual([8, 16, 4, 8]);
+  });
+
+  it("lie in the order of the file when the engine says so, and are described by their core counts", () => {
+    const data = example({ rows: [1, 0] });
+    expect(Array.from(data.grid("time", 0).values)).toEqual([4, 8, 8, 16]);
+    const settings = { ...DEFAULT_SETTINGS, order: "file" } as const;
+    expect(cellSentence(data, "efficiency", settings, 0, 0, 0)).toContain("4 cores");
+    expect(cellSentence(data, "efficiency", settings, 0, 1, 0)).toContain("1 core,");
+    expect(mapCsv(data, [0], ["time"]).split("\r\n").slice(1, 3)).toEqual(["0,small,4,4", "0,small,1,8"]);
+    expect(settingsText(settings)).toEqual(["cores in the order of the file"]);
   });
 
   it("are written as the command line writes them", () => {

@@ -65,6 +65,8 @@ pub struct Parameter {
     pub name: String,
     /// Its distinct values, in the order in which maps show them.
     pub values: Vec<ParameterValue>,
+    /// Positions in `values`, each once, in the order in which the source has them first.
+    pub order: Vec<u32>,
 }
 
 /// One value of a [`Parameter`].

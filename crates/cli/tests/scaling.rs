@@ -61,6 +61,28 @@ fn folder_with_table() -> tempfile::TempDir {
 }
 
 #[test]
+fn maps_have_core_counts_in_the_order_of_the_file_when_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("runs.csv"), "cores,time\n4,2\n1,8\n2,5\n").unwrap();
+    let rows = |options: &[&str]| {
+        let (out, _) = text(&[&["scaling", "runs.csv"], options].concat(), folder.path());
+        let map = out.lines().skip_while(|line| !line.trim_start().starts_with("cores"));
+        let numbers = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+        map.skip(1).take(3).map(numbers).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(&[]), ["1 100.0", "2 80.0", "4 100.0"]);
+    assert_eq!(rows(&["--order", "file"]), ["4 100.0", "1 100.0", "2 80.0"]);
+    let svg = folder.path().join("maps.svg");
+    let name = svg.to_str().unwrap();
+    text(&["scaling", "runs.csv", "--order", "file", "--svg", name], folder.path());
+    let drawn = std::fs::read_to_string(&svg).unwrap();
+    let first = |what: &str| drawn.find(what).unwrap();
+    // 80 % stands in the last row of the first map, next to 2 cores.
+    assert!(first("cores: 4") < first("cores: 1") && first("cores: 1") < first("cores: 2"));
+    assert!(drawn.contains("80 %\ncores: 2"), "{drawn}");
+}
+
+#[test]
 fn json_has_exactly_the_promised_columns_and_null_where_nothing_is_defined() {
     let folder = folder_with_table();
     let answer = json(&["scaling", "runs.csv", "--format", "json"], folder.path());

@@ -320,6 +320,9 @@ export type ComponentReply = {
   depends_on: Array<string>;
 };
 
+/** Order of core counts in maps. */
+export type CoreOrder = "ascending" | "file";
+
 /** What the correlated values belong to. */
 export type CorrelationBy = "function" | "context";
 
@@ -1642,6 +1645,8 @@ export type ScalingReply = {
   inputs: Array<string>;
   /** Core counts, ascending. */
   cores: Array<number>;
+  /** Positions in `cores`, in the order in which maps show them from the top. */
+  rows: Array<number>;
   /** Core count that efficiency is relative to, for each input; null where there is none. */
   baselines: Array<number | null>;
   /** All regions, the whole program first, parents before children. */
@@ -1664,6 +1669,8 @@ export type ScalingReply = {
 export type ScalingRequest = {
   /** How to look at it. */
   view?: ScalingView;
+  /** In which order maps show core counts; what they are computed from is the same. */
+  order?: CoreOrder;
 };
 
 /** A table of an ensemble. */
@@ -1677,6 +1684,8 @@ export type ScalingTableRequest = {
   regions?: Array<string>;
   /** Which table. */
   table: ScalingTableKind;
+  /** In which order the table `maps` has the core counts of an input. */
+  order?: CoreOrder;
 };
 
 /** Which parameters are the axes, and how maps are computed. */

@@ -166,6 +166,29 @@ impl Map {
         Self { values: values.collect(), pattern: Arc::clone(&self.pattern) }
     }
 
+    /// The map whose core counts are those at the positions `order`, each once.
+    #[must_use]
+    pub fn with_cores(&self, order: &[usize]) -> Self {
+        if order.iter().copied().eq(0..self.num_cores()) {
+            return self.clone();
+        }
+        let mut place = vec![None; self.num_cores()];
+        for (at, &old) in order.iter().enumerate() {
+            if let Some(place) = place.get_mut(old) {
+                *place = Some(at);
+            }
+        }
+        let (mut cells, mut values) = (Vec::new(), Vec::new());
+        for input in 0..self.num_inputs() {
+            let moved = |(old, value)| Some((place.get(old).copied().flatten()?, value));
+            let mut row: Vec<(usize, f64)> = self.row(input).filter_map(moved).collect();
+            row.sort_unstable_by_key(|&(at, _)| at);
+            cells.extend(row.iter().map(|&(at, _)| (input, at)));
+            values.extend(row.iter().map(|&(_, value)| value));
+        }
+        Self { pattern: Arc::new(Pattern::new(self.num_inputs(), order.len(), cells)), values }
+    }
+
     /// Smallest and largest defined value.
     #[must_use]
     pub fn min_max(&self) -> Option<(f64, f64)> {

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use parallax_protocol::{
-    CompareRequest, DifferencesBy, EnsembleChoice, ModelSearch, ModelsRequest, OverLocations,
-    RegionDetail, RegionEntries, RepetitionStatistic, ScalingBaseline, ScalingTableKind,
-    ScalingView,
+    CompareRequest, CoreOrder, DifferencesBy, EnsembleChoice, ModelSearch, ModelsRequest,
+    OverLocations, RegionDetail, RegionEntries, RepetitionStatistic, ScalingBaseline,
+    ScalingTableKind, ScalingView,
 };
 use parallax_service::scaling::ScalingOptions;
 
@@ -178,6 +178,10 @@ pub(crate) struct ScalingArgs {
     /// Draw four steps between neighbours in SVG and HTML, as the PaScal viewers do.
     #[arg(long, help_heading = "Output")]
     pub(crate) smooth: bool,
+    /// Order of core counts, the rows of maps and of their table: ascending, or as the file has
+    /// them; differences stay those to the next smaller count.
+    #[arg(long, value_parser = names::<CoreOrder>(), default_value_t, help_heading = "Maps")]
+    pub(crate) order: CoreOrder,
     #[command(flatten)]
     pub(crate) maps: MapArgs,
     #[command(flatten)]

@@ -80,7 +80,7 @@ impl Scale {
     }
 }
 
-/// A map ready to be drawn: columns are inputs, rows are core counts with the smallest on top.
+/// A map ready to be drawn: columns are inputs, rows are core counts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HeatMap {
     pub(crate) title: String,
@@ -111,8 +111,17 @@ impl HeatMap {
 
 /// The maps of a region by mode: efficiency and the three differences, on one scale as in the
 /// PaScal viewers. Maps that nothing is known of are omitted; without a baseline the times are
-/// what there is.
-pub(crate) fn heat_maps(maps: &Maps, mode: Mode) -> Vec<HeatMap> {
+/// what there is. `rows` is the order of core counts from the top.
+pub(crate) fn heat_maps(maps: &Maps, mode: Mode, rows: &[usize]) -> Vec<HeatMap> {
+    let in_order = |mut heat: HeatMap| {
+        heat.map = heat.map.with_cores(rows);
+        heat.cores = rows.iter().filter_map(|&at| heat.cores.get(at).copied()).collect();
+        heat
+    };
+    ascending(maps, mode).into_iter().map(in_order).collect()
+}
+
+fn ascending(maps: &Maps, mode: Mode) -> Vec<HeatMap> {
     if maps.efficiency.is_undefined() {
         let range = maps.time.min_max().unwrap_or((0.0, 0.0));
         return vec![HeatMap::new("Time", Scale::Time { range }, &maps.time, maps)];

@@ -74,7 +74,7 @@ fn legend(answer: &ScalingAnswer, out: &mut String) {
 fn maps(answer: &ScalingAnswer, region: usize, mode: Mode, is_smooth: bool, out: &mut String) {
     let Some(found) = answer.maps(region) else { return };
     out.push_str("<div class=\"maps\">");
-    for heat in heat_maps(found, mode) {
+    for heat in heat_maps(found, mode, &answer.rows) {
         out.push_str(&svg::map(&heat, is_smooth));
     }
     out.push_str("</div>\n");
@@ -147,7 +147,7 @@ fn regions(answer: &ScalingAnswer, mode: Mode, is_smooth: bool, out: &mut String
         let name = answer.display_name(at);
         let thumbnail = answer
             .maps(at)
-            .and_then(|maps| heat_maps(maps, mode).first().map(svg::thumbnail))
+            .and_then(|maps| heat_maps(maps, mode, &answer.rows).first().map(svg::thumbnail))
             .unwrap_or_default();
         let _ = write!(
             out,

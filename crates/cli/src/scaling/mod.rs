@@ -14,7 +14,7 @@ mod versions;
 use std::path::Path;
 
 use parallax_protocol::{ScalingTableKind, TypedTable as _};
-use parallax_service::scaling::{ScalingAnswer, energy_table, pop_table, scaling};
+use parallax_service::scaling::{ScalingAnswer, ScalingOptions, energy_table, pop_table, scaling};
 use parallax_service::{Answer, Control};
 
 pub(crate) use args::{CompareArgs, CompareSort, MergeArgs, ModelArgs, ScalingArgs};
@@ -36,7 +36,7 @@ pub(crate) fn run(
     let opened = sources::ensemble(&args.paths, &args.ensemble, control)?;
     // The metric of databases was chosen when they were opened; files keep all of theirs.
     let metric = args.ensemble.metric.clone().filter(|name| opened.value.metric(name).is_some());
-    let options = args.maps.options(metric)?;
+    let options = ScalingOptions { order: args.order, ..args.maps.options(metric)? };
     // These need no times of their own, so that files without any have them too.
     let beside = match args.table {
         ScalingTableKind::Energy => {

@@ -171,7 +171,7 @@ pub(super) fn document(answer: &ScalingAnswer, mode: Mode, is_smooth: bool) -> S
         );
         y += 12;
         let (mut x, mut tallest) = (8, 0);
-        for heat in heat_maps(maps, mode) {
+        for heat in heat_maps(maps, mode, &answer.rows) {
             let (w, h) = size(&heat);
             let _ =
                 write!(body, "<g transform=\"translate({x},{y})\">{}</g>", map(&heat, is_smooth));

@@ -64,7 +64,7 @@ pub(super) fn write(
             }
             writeln!(out)?;
         }
-        for line in lines(&heat_maps(maps, args.mode), style) {
+        for line in lines(&heat_maps(maps, args.mode, &answer.rows), style) {
             writeln!(out, "{line}")?;
         }
         writeln!(out)?;

@@ -26,6 +26,8 @@ struct Column {
     values: Vec<ParameterValue>,
     by_label: HashMap<String, u32>,
     by_number: HashMap<u64, u32>,
+    /// Once the values are sorted, their positions in the order of the file.
+    seen: Vec<u32>,
 }
 
 /// The bits of a number, equal for equal numbers.
@@ -127,10 +129,10 @@ impl Builder {
         let order =
             if name == super::parameter_names::INPUT { Order::Given } else { Order::Numeric };
         let (values, by_label, by_number) = (Vec::new(), HashMap::new(), HashMap::new());
-        self.columns.push(Column { name: name.to_owned(), order, values, by_label, by_number });
-        let at = self.columns.len() - 1;
-        self.by_column.insert(name.to_owned(), at);
-        at
+        let (name, seen) = (name.to_owned(), Vec::new());
+        self.by_column.insert(name.clone(), self.columns.len());
+        self.columns.push(Column { name, order, values, by_label, by_number, seen });
+        self.columns.len() - 1
     }
 
     /// Index of a value of a parameter, which is added if it is new.
@@ -366,7 +368,11 @@ impl Builder {
             parameters: self
                 .columns
                 .into_iter()
-                .map(|column| Parameter { name: column.name, values: column.values })
+                .map(|column| Parameter {
+                    name: column.name,
+                    values: column.values,
+                    order: column.seen,
+                })
                 .collect(),
             coordinates: self.coordinates,
             runs: self.runs,
@@ -400,6 +406,7 @@ impl Builder {
             }
             let sorted = order.iter().filter_map(|&i| column.values.get(i as usize).cloned());
             column.values = sorted.collect();
+            column.seen.clone_from(&new_of);
             new_values.push(new_of);
         }
         for coordinate in &mut self.coordinates {

@@ -51,6 +51,22 @@ struct Column {
     values: Vec<ParameterValue>,
     by_label: HashMap<String, u32>,
     by_number: HashMap<u64, u32>,
+    /// Positions of values in the order of the sources, each once.
+    seen: Vec<u32>,
+    /// Whether a value is in `seen`.
+    is_seen: Vec<bool>,
+}
+
+impl Column {
+    fn see(&mut self, at: u32) {
+        if self.is_seen.len() < self.values.len() {
+            self.is_seen.resize(self.values.len(), false);
+        }
+        if let Some(is_seen) = self.is_seen.get_mut(at as usize).filter(|is_seen| !**is_seen) {
+            *is_seen = true;
+            self.seen.push(at);
+        }
+    }
 }
 
 /// The bits of a number, equal for equal numbers.
@@ -169,10 +185,10 @@ impl EnsembleBuilder {
             return at;
         }
         let (values, by_label, by_number) = (Vec::new(), HashMap::new(), HashMap::new());
-        self.columns.push(Column { name: name.to_owned(), order, values, by_label, by_number });
-        let at = self.columns.len() - 1;
-        self.by_column.insert(name.to_owned(), at);
-        at
+        let (name, seen, is_seen) = (name.to_owned(), Vec::new(), Vec::new());
+        self.by_column.insert(name.clone(), self.columns.len());
+        self.columns.push(Column { name, order, values, by_label, by_number, seen, is_seen });
+        self.columns.len() - 1
     }
 
     fn value(&mut self, column: usize, value: &ParameterValue) -> u32 {
@@ -298,6 +314,7 @@ impl EnsembleBuilder {
                 self.coordinate(&own.chain(extra).collect::<Vec<_>>())
             })
             .collect();
+        self.absorb_order(&part.parameters);
         let of = |table: &[u32], at: u32| table.get(at as usize).copied().unwrap_or(u32::MAX);
         let regions = self.absorb_regions(&part.regions);
         let metrics: Vec<u16> =
@@ -351,6 +368,21 @@ impl EnsembleBuilder {
         }
         self.issues.extend(part.issues);
         collides
+    }
+
+    /// Keeps the order of values in a source, of those that its coordinates have.
+    fn absorb_order(&mut self, parameters: &[Parameter]) {
+        for parameter in parameters {
+            let column = self.by_column.get(&parameter.name);
+            let Some(column) = column.and_then(|&at| self.columns.get_mut(at)) else { continue };
+            for &at in &parameter.order {
+                let value = parameter.values.get(at as usize);
+                let known = value.and_then(|value| column.by_label.get(&value.label));
+                if let Some(known) = known.copied() {
+                    column.see(known);
+                }
+            }
+        }
     }
 
     fn absorb_regions(&mut self, regions: &[Region]) -> Vec<u32> {
@@ -423,7 +455,11 @@ impl EnsembleBuilder {
             parameters: self
                 .columns
                 .into_iter()
-                .map(|column| Parameter { name: column.name, values: column.values })
+                .map(|column| Parameter {
+                    name: column.name,
+                    values: column.values,
+                    order: column.seen,
+                })
                 .collect(),
             coordinates,
             runs,
@@ -459,6 +495,10 @@ impl EnsembleBuilder {
                 });
             }
             let new_of = inverse(&order);
+            (0..index(column.values.len())).for_each(|at| column.see(at));
+            for at in &mut column.seen {
+                *at = new_of.get(*at as usize).copied().unwrap_or(*at);
+            }
             column.values =
                 order.iter().filter_map(|&old| column.values.get(old).cloned()).collect();
             for slot in self.coordinates.iter_mut().filter_map(|c| c.get_mut(at)) {

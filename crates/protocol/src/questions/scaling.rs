@@ -44,6 +44,16 @@ choice! {
     }
 }
 
+choice! {
+    /// Order of core counts in maps.
+    pub enum CoreOrder {
+        /// The smallest first.
+        Ascending = "ascending",
+        /// As the measurements have them first.
+        File = "file",
+    }
+}
+
 /// What efficiency is relative to: a name or a number of cores, written as text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -143,6 +153,8 @@ question! {
     request ScalingRequest {
         /// How to look at it.
         view: ScalingView,
+        /// In which order maps show core counts; what they are computed from is the same.
+        order: CoreOrder,
     }
     reply ScalingReply,
     tables ScalingTables {
@@ -231,6 +243,8 @@ pub struct ScalingReply {
     pub inputs: Vec<String>,
     /// Core counts, ascending.
     pub cores: Vec<u32>,
+    /// Positions in `cores`, in the order in which maps show them from the top.
+    pub rows: Vec<u32>,
     /// Core count that efficiency is relative to, for each input; null where there is none.
     pub baselines: Vec<Option<u32>>,
     /// All regions, the whole program first, parents before children.
@@ -259,6 +273,8 @@ question! {
         regions: Vec<String>,
         /// Which table.
         table: ScalingTableKind [required],
+        /// In which order the table `maps` has the core counts of an input.
+        order: CoreOrder,
     }
     reply NotesReply,
     tables ScalingTableTables {

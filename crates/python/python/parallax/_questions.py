@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ClusterMethod,
         ClustersAnswer,
         CompareAnswer,
+        CoreOrder,
         CorrelationBy,
         CorrelationOrder,
         CorrelationPointsAnswer,
@@ -4407,6 +4408,7 @@ class EnsembleQuestions(ItemQuestions):
         per_repetition: bool = False,
         clamp: bool = False,
         trusted: bool = False,
+        order: CoreOrder = "ascending",
     ) -> ScalingAnswer:
         """Regions, verdict and maps of an ensemble.
 
@@ -4431,6 +4433,8 @@ class EnsembleQuestions(ItemQuestions):
             Take efficiencies above 100 % as 100 % in the differences.
         trusted : bool, default False
             Omit runs that may have failed: those that were far too short.
+        order : CoreOrder, default "ascending"
+            In which order maps show core counts; what they are computed from is the same.
 
         Returns
         -------
@@ -4509,6 +4513,7 @@ class EnsembleQuestions(ItemQuestions):
                     "clamp": clamp,
                     "trusted": trusted,
                 },
+                "order": order,
             },
         )
 
@@ -4526,6 +4531,7 @@ class EnsembleQuestions(ItemQuestions):
         clamp: bool = False,
         trusted: bool = False,
         regions: Sequence[str] = (),
+        order: CoreOrder = "ascending",
     ) -> ScalingTableAnswer:
         """One of the tables of an ensemble.
 
@@ -4554,6 +4560,8 @@ class EnsembleQuestions(ItemQuestions):
             Omit runs that may have failed: those that were far too short.
         regions : Sequence[str], default ()
             Regions by id, path, name or glob; all when empty.
+        order : CoreOrder, default "ascending"
+            In which order the table `maps` has the core counts of an input.
 
         Returns
         -------
@@ -4796,6 +4804,7 @@ class EnsembleQuestions(ItemQuestions):
                     "trusted": trusted,
                 },
                 "regions": regions,
+                "order": order,
             },
         )
 

@@ -35,6 +35,9 @@ BoundKind = Literal[
 ClusterMethod = Literal["dbscan", "kmeans"]
 """Clustering method."""
 
+CoreOrder = Literal["ascending", "file"]
+"""Order of core counts in maps."""
+
 CorrelationBy = Literal["function", "context"]
 """What the correlated values belong to."""
 
@@ -1441,6 +1444,9 @@ class ScalingReply(Record):
     cores: list[float]
     """Core counts, ascending."""
 
+    rows: list[float]
+    """Positions in `cores`, in the order in which maps show them from the top."""
+
     baselines: list[float | None]
     """Core count that efficiency is relative to, for each input; null where there is none."""
 
@@ -2843,6 +2849,9 @@ class ScalingAnswer(Answer):
 
     cores: list[float]
     """Core counts, ascending."""
+
+    rows: list[float]
+    """Positions in `cores`, in the order in which maps show them from the top."""
 
     baselines: list[float | None]
     """Core count that efficiency is relative to, for each input; null where there is none."""

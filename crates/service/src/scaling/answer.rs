@@ -11,6 +11,7 @@ use parallax_base::{Issues, Limits, Severity, Unit};
 use parallax_engine::display_name as short;
 use parallax_engine::query::NameMatch;
 use parallax_model::ensemble::{Ensemble, Region, RegionKind, fact_names, metric_names};
+use parallax_protocol::CoreOrder;
 
 use super::axes::{Axes, AxisChoice, RunChoice};
 use super::causes::{Cause, NO_SPEEDUP, Spreads};
@@ -26,6 +27,8 @@ use super::{Remedy, ScalingError};
 pub struct ScalingOptions {
     /// Which parameters become the axes.
     pub axes: AxisChoice,
+    /// In which order maps show core counts.
+    pub order: CoreOrder,
     /// Which metric counts as time; `None` for `time`, else the first.
     pub metric: Option<String>,
     /// Regions to show, by id, path, name or glob; all when empty. Verdicts and losses are about
@@ -82,6 +85,8 @@ pub struct ScalingAnswer {
     pub inputs: Vec<String>,
     /// Core counts, ascending.
     pub cores: Vec<u32>,
+    /// Positions in `cores`, in the order in which maps show them from the top.
+    pub rows: Vec<usize>,
     /// All regions, the whole program first, parents before children.
     pub regions: Vec<ScalingRegion>,
     pub(super) program: Program,
@@ -123,7 +128,7 @@ pub fn scaling(
     options: &ScalingOptions,
 ) -> Result<ScalingAnswer, ScalingError> {
     let mut notes = Vec::new();
-    let axes = Axes::of(ensemble, &options.axes, &mut notes)?;
+    let axes = Axes::of(ensemble, &options.axes, options.order, &mut notes)?;
     axes.check_axes(ensemble.regions().len(), &options.limits)?;
     let metric = chosen_metric(ensemble, options.metric.as_deref())?;
     let unit = ensemble.metrics().get(usize::from(metric)).map_or(Unit::Count, |m| m.unit.clone());
@@ -242,6 +247,7 @@ pub fn scaling(
         unit,
         inputs: axes.inputs.to_vec(),
         cores: axes.cores.to_vec(),
+        rows: axes.rows.clone(),
         limits: options.limits,
         regions,
         program,

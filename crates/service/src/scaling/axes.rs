@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parallax_analysis::scaling::{Grid, GridBuilder, Measure};
 use parallax_base::Limits;
 use parallax_model::ensemble::{Ensemble, Parameter, ParameterValue, parameter_names};
+use parallax_protocol::CoreOrder;
 
 use super::parameters::{cores_parameter, is_resource};
 use super::{Remedy, ScalingError};
@@ -34,6 +35,8 @@ pub enum RunChoice {
 pub(super) struct Axes {
     pub(super) inputs: Arc<[String]>,
     pub(super) cores: Arc<[u32]>,
+    /// Positions in `cores`, in the order in which maps show them.
+    pub(super) rows: Vec<usize>,
     /// For each coordinate of the ensemble its input and core count; `None` for those that are
     /// not shown.
     cells: Vec<Option<(usize, u32)>>,
@@ -80,6 +83,7 @@ impl Axes {
     pub(super) fn of(
         ensemble: &Ensemble,
         choice: &AxisChoice,
+        order: CoreOrder,
         notes: &mut Vec<String>,
     ) -> Result<Self, ScalingError> {
         let parameters = ensemble.parameters();
@@ -142,7 +146,14 @@ impl Axes {
             });
             parts.collect::<Vec<_>>().join(" ")
         };
-        Ok(Self { inputs: inputs.iter().map(label).collect(), cores: cores.into(), cells })
+        let rows = match order {
+            CoreOrder::Ascending => (0..cores.len()).collect(),
+            CoreOrder::File => {
+                parameters.get(cores_at).map(|p| rows_of(p, &cores)).unwrap_or_default()
+            }
+        };
+        let inputs = inputs.iter().map(label).collect();
+        Ok(Self { inputs, cores: cores.into(), rows, cells })
     }
 
     /// The repetition times of one region by these axes.
@@ -233,6 +244,22 @@ impl Axes {
     pub(super) fn cell(&self, coordinate: u32) -> Option<(usize, u32)> {
         self.cells.get(coordinate as usize).copied().flatten()
     }
+}
+
+/// The positions of core counts in the order of their source.
+fn rows_of(parameter: &Parameter, cores: &[u32]) -> Vec<usize> {
+    let mut rows: Vec<usize> = Vec::with_capacity(cores.len());
+    let mut is_there = vec![false; cores.len()];
+    let values = parameter.order.iter().filter_map(|&at| parameter.values.get(at as usize));
+    let known = values.filter_map(|value| cores.binary_search(&core_count(value)?).ok());
+    for at in known.chain(0..cores.len()) {
+        // Two values may be one count, such as 4 and 4.0.
+        if let Some(is_there) = is_there.get_mut(at).filter(|is_there| !**is_there) {
+            *is_there = true;
+            rows.push(at);
+        }
+    }
+    rows
 }
 
 fn core_count(value: &ParameterValue) -> Option<u32> {

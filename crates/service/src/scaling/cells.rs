@@ -39,7 +39,7 @@ impl<'a> Cells<'a> {
         options: &'a ScalingOptions,
         notes: &mut Vec<String>,
     ) -> Result<Self, ScalingError> {
-        let axes = Axes::of(ensemble, &options.axes, notes)?;
+        let axes = Axes::of(ensemble, &options.axes, options.order, notes)?;
         let outermost = ensemble.regions().iter().filter(|region| region.parent.is_none()).count();
         let all: Vec<(&str, &Region)> = ensemble
             .regions()

@@ -7,7 +7,7 @@ use parallax_analysis::scaling::{
 use parallax_base::{Control, Limits};
 use parallax_model::ensemble::Ensemble;
 use parallax_protocol::{
-    self as protocol, NotesReply, ParameterReply, RegionReply, RepetitionStatistic,
+    self as protocol, CoreOrder, NotesReply, ParameterReply, RegionReply, RepetitionStatistic,
     ScalingBaseline, ScalingReply, ScalingRequest, ScalingTable, ScalingTableKind,
     ScalingTableRequest, ScalingTableTables, ScalingTables, ScalingView, SpreadReply,
 };
@@ -35,6 +35,7 @@ impl From<&ScalingView> for ScalingOptions {
     fn from(view: &ScalingView) -> Self {
         Self {
             axes: AxisChoice { cores: view.cores.clone(), fixed: view.fixed.clone() },
+            order: CoreOrder::default(),
             metric: view.metric.clone(),
             regions: Vec::new(),
             min_percent: view.min_percent,
@@ -70,7 +71,9 @@ impl Answers<ScalingRequest> for Ensemble {
         request: &ScalingRequest,
         _: &Control,
     ) -> Result<protocol::Answer<ScalingRequest>, ServiceError> {
-        let answer = scaling(self, &ScalingOptions::from(&request.view))?;
+        let options =
+            ScalingOptions { order: request.order, ..ScalingOptions::from(&request.view) };
+        let answer = scaling(self, &options)?;
         let reply = answer.reply(self);
         let tables = ScalingTables { cells: answer.cells_table()?, losses: answer.losses_table() };
         Ok(protocol::Answer { reply, tables, unit: answer.unit.to_string() })
@@ -85,6 +88,7 @@ impl Answers<ScalingTableRequest> for Ensemble {
     ) -> Result<protocol::Answer<ScalingTableRequest>, ServiceError> {
         let options = ScalingOptions {
             regions: request.regions.clone(),
+            order: request.order,
             ..ScalingOptions::from(&request.view)
         };
         let answer = || scaling(self, &options);
@@ -129,6 +133,7 @@ impl ScalingAnswer {
             unit: self.unit.to_string(),
             inputs: self.inputs.clone(),
             cores: self.cores.clone(),
+            rows: self.rows.iter().copied().map(count).collect(),
             baselines: baselines
                 .map(|all| all.iter().map(|baseline| baseline.cores()).collect())
                 .unwrap_or_default(),

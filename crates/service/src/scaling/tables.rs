@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parallax_analysis::scaling::{Map, Maps};
+use parallax_analysis::scaling::{Map, Maps, Row as MapRow};
 use parallax_protocol::{
     ScalingCellTable, ScalingLossRow, ScalingLossTable, ScalingMapRow, ScalingMapTable,
     ScalingRegionRow, ScalingRegionTable,
@@ -45,7 +45,7 @@ impl ScalingAnswer {
                 continue;
             };
             let id: Arc<str> = Arc::from(region.region.id.as_str());
-            let row = |row: parallax_analysis::scaling::Row<'_>| ScalingMapRow {
+            let row = |row: MapRow<'_>| ScalingMapRow {
                 region: Arc::clone(&id),
                 input: inputs.get(row.input),
                 cores: row.cores,
@@ -64,12 +64,28 @@ impl ScalingAnswer {
                 imbalance: region.imbalances.get(row.input_idx, row.core_idx),
             };
             if has_gaps {
-                table.extend(maps.rows().map(row));
+                table.extend(self.in_order(maps.rows()).map(row));
             } else {
-                table.extend(maps.measured_rows().map(row));
+                table.extend(self.in_order(maps.measured_rows()).map(row));
             }
         }
         table
+    }
+
+    /// Rows of one region, whose core counts become those of `rows` in each input.
+    fn in_order<'a>(
+        &self,
+        rows: impl Iterator<Item = MapRow<'a>>,
+    ) -> impl Iterator<Item = MapRow<'a>> {
+        let mut rows: Vec<MapRow<'_>> = rows.collect();
+        let mut rank = vec![0; self.cores.len()];
+        for (at, &core_idx) in self.rows.iter().enumerate() {
+            if let Some(rank) = rank.get_mut(core_idx) {
+                *rank = at;
+            }
+        }
+        rows.sort_by_key(|row| (row.input_idx, rank.get(row.core_idx).copied()));
+        rows.into_iter()
     }
 
     /// One row for each region, input and core count of the whole answer, in this nesting: the row

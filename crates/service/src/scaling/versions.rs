@@ -81,8 +81,8 @@ pub fn compare_versions(
     limits: ChangeLimits,
 ) -> Result<ComparisonAnswer, ScalingError> {
     let mut notes = Vec::new();
-    let axes =
-        [Axes::of(old, &options.axes, &mut notes)?, Axes::of(new, &options.axes, &mut notes)?];
+    let mut axes = |ensemble| Axes::of(ensemble, &options.axes, options.order, &mut notes);
+    let axes = [axes(old)?, axes(new)?];
     notes.dedup();
     let [old_axes, new_axes] = &axes;
     old_axes.check_cells(old.regions().len(), &options.limits)?;

@@ -6,5 +6,6 @@ mod answers;
 mod evidence;
 mod goldens;
 mod models;
+mod order;
 mod support;
 mod tables;

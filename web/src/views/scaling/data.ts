@@ -53,6 +53,11 @@ export class ScalingData {
     return this.reply.cores;
   }
 
+  /** Positions of core counts in the order in which maps show them, from the top. */
+  get rows(): readonly number[] {
+    return this.reply.rows;
+  }
+
   get regions(): readonly RegionReply[] {
     return this.reply.regions;
   }
@@ -71,13 +76,13 @@ export class ScalingData {
     return this.column(column)[(region * this.inputs.length + input) * this.cores.length + core] ?? Number.NaN;
   }
 
-  /** A map of a region as it is drawn: rows are core counts, columns are inputs. */
+  /** A map of a region as it is drawn: rows are core counts in their order, columns are inputs. */
   grid(column: CellColumn, region: number): Grid {
-    const [rows, columns] = [this.cores.length, this.inputs.length];
+    const [rows, columns] = [this.rows.length, this.inputs.length];
     const values = new Float64Array(rows * columns);
-    for (let row = 0; row < rows; row += 1) {
-      for (let at = 0; at < columns; at += 1) values[row * columns + at] = this.cell(column, region, at, row);
-    }
+    this.rows.forEach((core, row) => {
+      for (let at = 0; at < columns; at += 1) values[row * columns + at] = this.cell(column, region, at, core);
+    });
     return { rows, columns, values };
   }
 

@@ -12,8 +12,9 @@ export function timeText(value: number, unit: string): string {
 
 /** A cell in a sentence, for screen readers. */
 export function cellSentence(data: ScalingData, kind: MapKind, settings: ScalingSettings, region: number, row: number, column: number): string {
-  const value = data.cell(mapColumn(kind, settings.differences), region, column, row);
-  const cores = data.cores[row] ?? 0;
+  const core = data.rows[row] ?? row;
+  const value = data.cell(mapColumn(kind, settings.differences), region, column, core);
+  const cores = data.cores[core] ?? 0;
   return `${mapTitle(kind)} ${mapValue(kind, value)}, ${String(cores)} ${cores === 1 ? "core" : "cores"}, input ${inputCode(column)} ${data.inputs[column] ?? ""}`;
 }
 
@@ -21,7 +22,8 @@ export function cellSentence(data: ScalingData, kind: MapKind, settings: Scaling
 export function cellTip(
   data: ScalingData, kind: MapKind, settings: ScalingSettings, region: number, row: number, column: number, at: TipContent["at"],
 ): TipContent {
-  const of = (name: Parameters<ScalingData["cell"]>[0]): number => data.cell(name, region, column, row);
+  const core = data.rows[row] ?? row;
+  const of = (name: Parameters<ScalingData["cell"]>[0]): number => data.cell(name, region, column, core);
   const { unit } = data.reply;
   const repetitions = of("repetitions");
   const isDefined = !Number.isNaN(of(mapColumn(kind, settings.differences)));
@@ -32,7 +34,7 @@ export function cellTip(
     title: `${mapTitle(kind)} · ${reply === undefined ? "" : regionName(reply)}`,
     lead: mapValue(kind, of(mapColumn(kind, settings.differences))),
     lines: [
-      { name: "Cores", value: String(data.cores[row] ?? "") },
+      { name: "Cores", value: String(data.cores[core] ?? "") },
       { name: `Input ${inputCode(column)}`, value: data.inputs[column] ?? "" },
       { name: `Time (${settings.statistic})`, value: timeText(of("time"), unit) },
       ...(repetitions > 1 ? [{ name: "Shortest to longest", value: `${timeText(of("time_min"), unit)} to ${timeText(of("time_max"), unit)}` }] : []),
@@ -42,15 +44,15 @@ export function cellTip(
       ...(kind === "imbalance" || Number.isNaN(of("imbalance")) ? [] : [{ name: "Load imbalance", value: mapValue("imbalance", of("imbalance")) }]),
       ...(Number.isNaN(loss) ? [] : [{ name: "Overhead", value: `${number(loss)} core-${unit}` }]),
     ],
-    ...(isDefined ? {} : { text: whyUndefined(data, kind, settings, of("time"), row, column) }),
+    ...(isDefined ? {} : { text: whyUndefined(data, kind, settings, of("time"), core, column) }),
   };
 }
 
-function whyUndefined(data: ScalingData, kind: MapKind, settings: ScalingSettings, time: number, row: number, column: number): string {
+function whyUndefined(data: ScalingData, kind: MapKind, settings: ScalingSettings, time: number, core: number, column: number): string {
   if (Number.isNaN(time)) return "This configuration was not measured.";
   if (kind === "imbalance") return "The measurements do not tell the times of threads or ranks apart here.";
   if ((data.reply.baselines[column] ?? null) === null) return "The baseline was not measured, so efficiency is unknown. Select another baseline under “Computation settings”.";
   if (kind === "efficiency") return "The baseline of this region was not measured.";
-  if (settings.differences === "relative" && (row === 0 || column === 0)) return "There is no previous cell to compare with.";
+  if (settings.differences === "relative" && (core === 0 || column === 0)) return "There is no previous cell to compare with.";
   return "The cell to compare with was not measured.";
 }

@@ -12,11 +12,11 @@ export function mapCsv(data: ScalingData, regions: readonly number[], columns: r
   const rows: (string | number | null)[][] = [["region", "input", "cores", ...columns]];
   for (const region of regions) {
     data.inputs.forEach((input, column) => {
-      data.cores.forEach((cores, row) => {
+      data.rows.forEach((core) => {
         rows.push([
-          data.regions[region]?.id ?? "", input, cores,
+          data.regions[region]?.id ?? "", input, data.cores[core] ?? null,
           ...columns.map((name) => {
-            const value = data.cell(name, region, column, row);
+            const value = data.cell(name, region, column, core);
             return Number.isNaN(value) ? null : value;
           }),
         ]);

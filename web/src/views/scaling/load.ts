@@ -16,14 +16,15 @@ export function loadScaling(client: EngineClient, item: Item, settings: ScalingS
     known.set(client, answers);
   }
   const view = scalingView(settings);
-  const key = JSON.stringify([item.item, view]);
+  const { order } = settings;
+  const key = JSON.stringify([item.item, view, order]);
   const before = answers.get(key);
   if (before !== undefined) {
     answers.delete(key);
     answers.set(key, before);
     return before;
   }
-  const answer = client.ask("scaling", { item: item.item, view }).then(({ reply, tables }) => new ScalingData(reply, tables));
+  const answer = client.ask("scaling", { item: item.item, view, order }).then(({ reply, tables }) => new ScalingData(reply, tables));
   answers.set(key, answer);
   const kept = answers;
   answer.catch(() => { kept.delete(key); });

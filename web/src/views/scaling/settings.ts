@@ -1,5 +1,5 @@
 import { quantity } from "../../base/quantity.ts";
-import type { ParameterReply, RepetitionStatistic, ScalingBaseline, ScalingReply, ScalingView } from "../../wire/protocol.ts";
+import type { CoreOrder, ParameterReply, RepetitionStatistic, ScalingBaseline, ScalingReply, ScalingView } from "../../wire/protocol.ts";
 
 /** How all scaling views of an ensemble look at it: they share one, and it is part of the link. */
 export interface ScalingSettings {
@@ -14,6 +14,8 @@ export interface ScalingSettings {
   readonly clamp: boolean;
   readonly perRepetition: boolean;
   readonly trusted: boolean;
+  /** Order of core counts in maps, from the top. */
+  readonly order: CoreOrder;
   /** Differences to the start of each axis, or to the cell before. */
   readonly differences: "absolute" | "relative";
   readonly isInterpolated: boolean;
@@ -31,6 +33,7 @@ export const DEFAULT_SETTINGS: ScalingSettings = {
   clamp: false,
   perRepetition: false,
   trusted: false,
+  order: "ascending",
   differences: "absolute",
   isInterpolated: false,
   hasNumbers: true,
@@ -69,6 +72,7 @@ export function settingsText(settings: ScalingSettings, parameters: readonly Par
   if (settings.clamp) words.push("efficiency at most 100 % in differences");
   if (settings.perRepetition) words.push("efficiency of each repetition");
   if (settings.trusted) words.push("trusted runs only");
+  if (settings.order === "file") words.push("cores in the order of the file");
   return words;
 }
 
