@@ -4,7 +4,9 @@
 
 use parallax_base::{Issues, Limits, MemorySource};
 use parallax_formats::FormatError;
-use parallax_formats::plxm::{Event, PlaceKind, Recording, What, is_recording};
+use parallax_formats::plxm::{
+    Event, Named, PlaceKind, Recording, SourceLocation, Variable, What, is_recording, names_chunk,
+};
 
 /// The header, with 64 bytes.
 fn header() -> Vec<u8> {
@@ -161,4 +163,61 @@ fn a_recording_that_grew_too_large_says_so() {
     let (recording, issues) = open([header(), chunk(1, 0, 0, 0, b"\x02")].concat());
     assert!(recording.unwrap().is_cut);
     assert!(issues.is_empty());
+}
+
+/// A file mapped at 0x1000, and in it a function and an access known by their addresses.
+fn addresses() -> Vec<u8> {
+    let module = b"\x03\x80\x20\x80\x20\x80\x40\x06/bin/p";
+    let function = b"\x04\x01\x01\xa0\x21\x00";
+    let access = b"\x04\x02\x04\xb0\x21\x00";
+    chunk(1, 0, 0, 0, &[&module[..], function, access].concat())
+}
+
+#[test]
+fn addresses_are_places_and_names_behind_the_rest_are_theirs() {
+    let events_chunk = chunk(2, 0, 0, 6000, b"\x01\x00\x01\x0a\x05\x02\x80\x40\x08\x0d\x00\x10");
+    let bytes = [header(), addresses(), events_chunk].concat();
+    let (recording, mut issues) = open(bytes.clone());
+    let recording = recording.unwrap();
+    let module = recording.module(0x10a0).unwrap();
+    assert_eq!((module.base, &*module.path), (0x1000, "/bin/p"));
+    assert_eq!(recording.module(0x2000), None);
+    let place = recording.place(1).unwrap();
+    assert_eq!((&*place.function, &*place.file, place.line), ("0xa0", "/bin/p", 0));
+    assert_eq!(recording.addresses.len(), 2);
+    let ends = What::FrameEnds { address: 0x1000, bytes: 16 };
+    assert_eq!(events(&recording, 0, &mut issues).last().unwrap().what, ends);
+    // Longer names than the format has are cut between letters.
+    let long = "\u{e4}".repeat(600);
+    let place = |name: &str, function: &str, line| SourceLocation {
+        kind: PlaceKind::Other,
+        name: name.to_owned(),
+        file: "p.c".to_owned(),
+        function: function.to_owned(),
+        line,
+    };
+    let named = [
+        Named {
+            number: 1,
+            place: SourceLocation { kind: PlaceKind::Function, ..place("", "main", 300) },
+        },
+        Named { number: 2, place: place(&long, "main", 7) },
+    ];
+    let variable = Variable { address: 0x1800, bytes: 400, storage: 8, name: "table".to_owned() };
+    let chunk = names_chunk(&named, std::slice::from_ref(&variable));
+    assert_eq!(chunk.len() % 64, 0);
+    let (recording, issues) = open([bytes.clone(), chunk.clone()].concat());
+    let recording = recording.unwrap();
+    assert_eq!(recording.addresses, []);
+    let main = recording.place(1).unwrap();
+    assert_eq!((main.kind, &*main.function, main.line), (PlaceKind::Function, "main", 300));
+    assert_eq!(recording.place(2).unwrap().name.chars().count(), 500);
+    assert_eq!(recording.variables, [variable]);
+    assert!(issues.is_empty(), "{issues:?}");
+    // Cut anywhere, what is whole is read.
+    for len in bytes.len()..bytes.len() + chunk.len() {
+        let cut = [bytes.clone(), chunk[..len - bytes.len()].to_vec()].concat();
+        let (recording, _) = open(cut);
+        assert!(recording.unwrap().place(1).is_some());
+    }
 }

@@ -355,22 +355,29 @@ PARALLAX_SHARED_ __attribute__((noinline)) int parallax_next_chunk_(struct paral
     return chunk != NULL;
 }
 
+/* Where the next record of names is written; its tag comes last, so that what is there is whole.
+ * With the lock held; NULL when nothing is recorded. */
+static inline unsigned char *parallax_names_(void) {
+    struct parallax_run_ *run = &parallax_run_;
+    const uint64_t wanted = 3 * (PARALLAX_LONGEST_NAME_ + 2) + PARALLAX_ROOM_;
+    if ((uint64_t)(run->names_end - run->names_at) < wanted) {
+        uint64_t bytes = run->page > 2 * wanted ? run->page : 4 * run->page;
+        unsigned char *chunk =
+            parallax_chunk_(bytes, PARALLAX_NAMES_, run->name_parts++, 0, 0, parallax_ticks_());
+        run->names_at = chunk ? chunk + PARALLAX_HEADER_ : NULL;
+        run->names_end = chunk ? chunk + bytes : NULL;
+    }
+    return run->names_at;
+}
+
 /* Writes down what a site is, before its first use; its number. */
 PARALLAX_SHARED_ __attribute__((noinline)) uint32_t parallax_define_(struct parallax_site_ *site) {
     struct parallax_run_ *run = &parallax_run_;
     pthread_mutex_lock(&parallax_lock_);
     uint32_t id = site->id;
     if (id == 0 && run->state == PARALLAX_RECORDS_) {
-        const uint64_t wanted = 3 * (PARALLAX_LONGEST_NAME_ + 2) + PARALLAX_ROOM_;
-        if ((uint64_t)(run->names_end - run->names_at) < wanted) {
-            uint64_t bytes = run->page > 2 * wanted ? run->page : 4 * run->page;
-            unsigned char *chunk =
-                parallax_chunk_(bytes, PARALLAX_NAMES_, run->name_parts++, 0, 0, parallax_ticks_());
-            run->names_at = chunk ? chunk + PARALLAX_HEADER_ : NULL;
-            run->names_end = chunk ? chunk + bytes : NULL;
-        }
-        if (run->names_at) {
-            unsigned char *at = run->names_at;
+        unsigned char *at = parallax_names_();
+        if (at) {
             id = ++run->sites;
             at = parallax_number_(at + 1, id);
             at = parallax_number_(at, site->kind);

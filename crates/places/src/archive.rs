@@ -182,7 +182,8 @@ fn small_bytes(file: &Path) -> u64 {
 }
 
 /// Where archives of opened traces are kept: PARALLAX_CACHE, or the user's cache folder.
-fn cache_folder() -> Option<PathBuf> {
+#[must_use]
+pub fn cache_folder() -> Option<PathBuf> {
     let own = std::env::var_os("PARALLAX_CACHE").map(PathBuf::from);
     let users =
         || std::env::var_os("XDG_CACHE_HOME").map(|folder| PathBuf::from(folder).join("parallax"));

@@ -10,5 +10,5 @@ mod folders;
 mod place;
 pub mod room;
 
-pub use archive::{ArchiveError, archive_at, archive_of, around, streamed, title};
+pub use archive::{ArchiveError, archive_at, archive_of, around, cache_folder, streamed, title};
 pub use place::{DataRoot, PathError, Reading, places};

@@ -9,6 +9,9 @@
 //! `processes` knows what is mapped where and finds the callers; `symbols` gives addresses names;
 //! `threads` makes the time line of each thread; `session` has them work together.
 //!
+//! [`compile`] makes programs that record every call and access, without marks, and [`add_names`] gives
+//! names to their addresses.
+//!
 //! [`Outlined`] knows the parallel regions that a compiler put into functions of their own, for sweeps
 //! in which they are measured without marks.
 
@@ -19,6 +22,8 @@ mod events;
 mod generated;
 #[cfg(target_os = "linux")]
 mod images;
+#[cfg(target_os = "linux")]
+mod instrument;
 #[cfg(target_os = "linux")]
 mod launch;
 mod lines;
@@ -43,6 +48,8 @@ use std::process::ExitCode;
 use parallax_base::Issues;
 
 pub use error::RecordError;
+#[cfg(target_os = "linux")]
+pub use instrument::{InstrumentError, add_names, compile};
 pub use lines::{CodeLine, Outlined};
 
 /// With this as its first argument, the tool is a starter: it calls [`start`].

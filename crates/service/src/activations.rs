@@ -6,7 +6,7 @@ use parallax_base::{ContextIdx, Control, ReferenceIdx};
 use parallax_engine::EngineError;
 use parallax_engine::query::parse_contexts;
 use parallax_engine::resolve::resolve_contexts;
-use parallax_model::{ActivationKind, Activations};
+use parallax_model::{ActivationKind, Activations, LOOPS_NOT_RECORDED};
 use parallax_protocol::{
     AccessRow, AccessTable, Answer, LoopRow, LoopsRequest, LoopsTables, NotesReply,
     ReferencesRequest, ReferencesTables,
@@ -43,6 +43,16 @@ impl OpenExperiment {
             hint: "open a recording of parallax.h (.plxm) or a database of Parceive".into(),
         };
         Ok(self.session.experiment().activations.as_deref().ok_or_else(missing)?)
+    }
+
+    /// A sentence where loops are absent because they were not recorded.
+    pub(crate) fn without_loops(&self) -> Option<String> {
+        let issues = self.session.experiment().issues.list();
+        issues.iter().any(|issue| issue.kind == LOOPS_NOT_RECORDED).then(|| {
+            "Loops were not recorded: the program was recorded without marks; a mark on a loop \
+             shows whether its iterations are independent."
+                .to_owned()
+        })
     }
 }
 
@@ -185,7 +195,8 @@ impl Answers<LoopsRequest> for OpenExperiment {
         }
         let mut notes = Vec::new();
         if rows.is_empty() {
-            notes.push("No loop was executed.".to_owned());
+            let absent = self.without_loops();
+            notes.push(absent.unwrap_or_else(|| "No loop was executed.".to_owned()));
         }
         let whole: u64 = tree.roots().map(|root| tree.nanos(root)).sum();
         let mut rows: Vec<(ContextIdx, Row)> = rows.into_iter().collect();

@@ -146,6 +146,11 @@ commands! {
     /// The program is not changed and needs no special build. All its threads and child processes
     /// are recorded. The exit status is that of the program.
     Record(record::RecordArgs) = record,
+    /// Compile a program so that it records its calls and accesses, without marks.
+    ///
+    /// Stands before the compiler: `parallax instrument gcc -O1 prog.c -o prog`. The program then
+    /// writes a recording, which `references` and `advise` read, at each run.
+    Instrument(instrument::InstrumentArgs, &) = instrument,
     /// Open databases and measurements in the browser: serves them to this machine until Ctrl+C.
     Open(serve::OpenArgs, &) = serve,
     /// Write one self-contained web page with the data inside.

@@ -15,6 +15,7 @@ mod events;
 mod export;
 mod gpu_stalls;
 mod info;
+mod instrument;
 mod iterations;
 mod list;
 mod live;

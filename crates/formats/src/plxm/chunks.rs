@@ -6,6 +6,7 @@ use parallax_base::{Issues, Limits, Place, Severity, Source, Stage, read_range};
 
 use super::MAGIC;
 use super::events::Fields;
+use super::names::{CodeAddress, Module, Variable};
 use crate::FormatError;
 
 /// The only version there is.
@@ -15,10 +16,10 @@ const FIXED_BYTES: u64 = 48;
 /// Most bytes of the header that are examined.
 const HEADER_BYTES: u64 = 2048;
 /// What every chunk starts with.
-const CHUNK_MAGIC: [u8; 8] = *b"PLXCHUNK";
+pub(super) const CHUNK_MAGIC: [u8; 8] = *b"PLXCHUNK";
 /// Bytes of a chunk before its records; chunks begin at multiples of it.
-const CHUNK_HEADER: u64 = 64;
-const PLACES: u32 = 1;
+pub(super) const CHUNK_HEADER: u64 = 64;
+pub(super) const PLACES: u32 = 1;
 const EVENTS: u32 = 2;
 /// Bytes that a place takes in memory besides its names, about.
 const PLACE_BYTES: u64 = 96;
@@ -34,6 +35,26 @@ pub enum PlaceKind {
     Loop,
     /// An access, an allocation, a lock, a thread.
     Other,
+}
+
+impl PlaceKind {
+    pub(super) const fn from_number(number: u32) -> Self {
+        match number {
+            1 => Self::Function,
+            2 => Self::Region,
+            3 => Self::Loop,
+            _ => Self::Other,
+        }
+    }
+
+    pub(super) const fn number(self) -> u64 {
+        match self {
+            Self::Function => 1,
+            Self::Region => 2,
+            Self::Loop => 3,
+            Self::Other => 4,
+        }
+    }
 }
 
 /// A place in the source.
@@ -90,6 +111,12 @@ pub struct Recording {
     pub process: u64,
     /// By number, counted from 1; those that are not in the file are absent.
     places: Vec<Option<SourceLocation>>,
+    /// Files that were mapped as code, of a program that was recorded without marks.
+    pub modules: Vec<Module>,
+    /// Places that are known by their address only.
+    pub addresses: Vec<CodeAddress>,
+    /// Variables that the program has as long as it runs, ascending by address.
+    pub variables: Vec<Variable>,
     /// The threads by number, each with at least one chunk.
     pub threads: Vec<ThreadStream>,
     /// Whether the recording ended before the program because it grew too large.
@@ -142,10 +169,14 @@ impl Recording {
             anchor_nanos: nanos.cast_signed(),
             process,
             places: Vec::new(),
+            modules: Vec::new(),
+            addresses: Vec::new(),
+            variables: Vec::new(),
             threads: Vec::new(),
             is_cut: false,
         };
         recording.chunks(first, limits, issues)?;
+        recording.keep_unnamed();
         Ok(recording)
     }
 
@@ -285,13 +316,26 @@ impl Recording {
                 Some(1) => {
                     let place = place(&mut fields).filter(|(number, _)| u64::from(*number) <= most);
                     if let Some((number, place)) = place {
-                        let at = number as usize;
-                        if self.places.len() <= at {
-                            self.places.resize(at + 1, None);
-                        }
-                        if let Some(slot) = self.places.get_mut(at) {
-                            *slot = Some(place);
-                        }
+                        self.set_place(number, place);
+                        continue;
+                    }
+                }
+                Some(3) => {
+                    if let Some(module) = Module::read(&mut fields) {
+                        self.modules.push(module);
+                        continue;
+                    }
+                }
+                Some(4) => {
+                    let address = CodeAddress::read(&mut fields);
+                    if let Some(address) = address.filter(|at| u64::from(at.number) <= most) {
+                        self.addresses.push(address);
+                        continue;
+                    }
+                }
+                Some(5) => {
+                    if let Some(variable) = Variable::read(&mut fields) {
+                        self.variables.push(variable);
                         continue;
                     }
                 }
@@ -308,6 +352,46 @@ impl Recording {
             });
             return Ok(());
         }
+    }
+}
+
+/// What names became of addresses.
+impl Recording {
+    fn set_place(&mut self, number: u32, place: SourceLocation) {
+        let at = number as usize;
+        if self.places.len() <= at {
+            self.places.resize(at + 1, None);
+        }
+        if let Some(slot) = self.places.get_mut(at) {
+            *slot = Some(place);
+        }
+    }
+
+    /// The module that an address is in.
+    #[must_use]
+    pub fn module(&self, address: u64) -> Option<&Module> {
+        self.modules.iter().find(|module| module.holds(address))
+    }
+
+    /// Addresses to which nobody gave a name become places all the same.
+    fn keep_unnamed(&mut self) {
+        let all = std::mem::take(&mut self.addresses);
+        let is_named = |at: &CodeAddress| self.place(at.number).is_some();
+        let unnamed: Vec<CodeAddress> = all.into_iter().filter(|at| !is_named(at)).collect();
+        for at in &unnamed {
+            let module = self.module(at.address);
+            let offset = at.address.wrapping_sub(module.map_or(0, |module| module.base));
+            let place = SourceLocation {
+                kind: at.kind,
+                name: at.name.clone(),
+                file: module.map(|module| module.path.clone()).unwrap_or_default(),
+                function: format!("0x{offset:x}"),
+                line: 0,
+            };
+            self.set_place(at.number, place);
+        }
+        self.addresses = unnamed;
+        self.variables.sort_by_key(|variable| variable.address);
     }
 }
 
@@ -338,13 +422,7 @@ fn chunk_header(bytes: &[u8]) -> Option<Head> {
 
 /// The rest of a record of a place: its number and what it is.
 fn place(fields: &mut Fields<'_>) -> Option<(u32, SourceLocation)> {
-    let number = fields.small()?;
-    let kind = match fields.small()? {
-        1 => PlaceKind::Function,
-        2 => PlaceKind::Region,
-        3 => PlaceKind::Loop,
-        _ => PlaceKind::Other,
-    };
+    let (number, kind) = (fields.small()?, PlaceKind::from_number(fields.small()?));
     let line = fields.small()?;
     let (name, file, function) = (fields.text()?, fields.text()?, fields.text()?);
     Some((number, SourceLocation { kind, name, file, function, line }))

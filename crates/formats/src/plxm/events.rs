@@ -63,6 +63,13 @@ pub enum What {
         /// The first byte.
         address: u64,
     },
+    /// A function returns, and its part of the stack is free. It has no time of its own.
+    FrameEnds {
+        /// The first byte.
+        address: u64,
+        /// How many.
+        bytes: u64,
+    },
     /// Another thread was started.
     Started {
         /// Where in the source.
@@ -91,7 +98,7 @@ pub enum What {
 /// What happened when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// The time; of accesses that of the event before.
+    /// The time; of accesses and ends of frames that of the event before.
     pub ticks: u64,
     /// What.
     pub what: What,
@@ -101,7 +108,7 @@ impl Event {
     /// Whether the time is its own, and not that of the event before.
     #[must_use]
     pub const fn has_time(&self) -> bool {
-        !matches!(self.what, What::Access { .. })
+        !matches!(self.what, What::Access { .. } | What::FrameEnds { .. })
     }
 }
 
@@ -220,6 +227,10 @@ impl Last {
             11 | 12 => {
                 let (place, address) = (fields.small()?, self.address(fields)?);
                 What::Lock { place, address, is_taken: tag == 11 }
+            }
+            13 => {
+                let (address, bytes) = (self.address(fields)?, fields.number()?);
+                return Some(What::FrameEnds { address, bytes });
             }
             _ => return None,
         };

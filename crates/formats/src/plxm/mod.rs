@@ -6,9 +6,11 @@
 
 mod chunks;
 mod events;
+mod names;
 
 pub use chunks::{PlaceKind, Recording, SourceLocation, ThreadStream};
 pub use events::{Event, ThreadEvents, What};
+pub use names::{CodeAddress, Module, Named, Variable, names_chunk};
 
 use parallax_base::{ByteSource, read_range};
 

@@ -9,7 +9,7 @@ use parallax_base::{ActivationIdx, Issues, Limits, Severity, Source};
 use parallax_formats::FormatError;
 use parallax_formats::plxm::{Recording, is_recording};
 use parallax_model::{
-    ActivationTree, Clock, Creator, Experiment, IdentityKind, LocationCatalog,
+    ActivationTree, Clock, Creator, Experiment, IdentityKind, LOOPS_NOT_RECORDED, LocationCatalog,
     LocationCatalogBuilder, Metadata, Reference, Site, SyncEvent, Thread,
 };
 
@@ -58,6 +58,18 @@ fn read(
     report.many(Severity::Warning, "recording-cut", u64::from(recording.is_cut), || {
         "the recording reached its largest size and ended before the program; \
          PARALLAX_LIMIT_MB allows more"
+            .to_owned()
+    });
+
+    report.many(Severity::Warning, "addresses-unnamed", recording.addresses.len() as u64, || {
+        "a function or line is known by its address only: names are looked up when the program \
+         ends, or later where the program still is as it was"
+            .to_owned()
+    });
+    let without_loops = !recording.modules.is_empty();
+    report.many(Severity::Note, LOOPS_NOT_RECORDED, u64::from(without_loops), || {
+        "the program was recorded without marks: its calls and accesses are here, its loops are \
+         not; mark a loop to know whether its iterations are independent"
             .to_owned()
     });
 

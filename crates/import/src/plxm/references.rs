@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use parallax_formats::plxm::SourceLocation;
+use parallax_formats::plxm::{SourceLocation, Variable};
 use parallax_model::{Reference, StorageClass};
 
 /// A place in the program: a number of push and a line.
@@ -43,6 +43,10 @@ pub(super) struct References {
     extents: BTreeMap<u64, Extent>,
     /// By expression and function: arrays whose elements were accessed, and where they lie.
     arrays: HashMap<(Arc<str>, u32), u32>,
+    /// The same the other way round.
+    array_of: HashMap<u32, (Arc<str>, u32)>,
+    /// Variables that have not been accessed yet, by address.
+    variables: BTreeMap<u64, Variable>,
     /// By place: the last one that was allocated there.
     last_at: HashMap<u32, u32>,
     /// From the lowest to the highest byte of those without a name.
@@ -55,11 +59,14 @@ pub(super) struct References {
 const REFERENCE_BYTES: u64 = 256;
 
 impl References {
-    pub(super) fn new(most_bytes: u64) -> Self {
+    pub(super) fn new(variables: &[Variable], most_bytes: u64) -> Self {
+        let variables = variables.iter().map(|variable| (variable.address, variable.clone()));
         Self {
             list: Vec::new(),
             extents: BTreeMap::new(),
             arrays: HashMap::new(),
+            array_of: HashMap::new(),
+            variables: variables.collect(),
             last_at: HashMap::new(),
             hulls: HashMap::new(),
             most: usize::try_from(most_bytes / REFERENCE_BYTES).unwrap_or(usize::MAX),
@@ -104,6 +111,18 @@ impl References {
         self.extents.remove(&address);
     }
 
+    /// A function returns: what lay in its part of the stack is gone, and what lies there next is
+    /// something else.
+    pub(super) fn end_frame(&mut self, address: u64, bytes: u64) {
+        let end = address.saturating_add(bytes);
+        for (_, extent) in self.extents.range(address..end) {
+            if let Some(array) = self.array_of.remove(&extent.reference) {
+                self.arrays.remove(&array);
+            }
+        }
+        self.clear(address, end);
+    }
+
     /// What an access goes to: nearly always one reference, several where they lie inside of it.
     /// `function` distinguishes functions.
     pub(super) fn find(
@@ -138,6 +157,9 @@ impl References {
         if at < end {
             gaps.push((at, end));
         }
+        if !gaps.is_empty() && self.reveal(address, end) {
+            return self.find(address, bytes, place, function, found);
+        }
         if found.is_empty() {
             let Some(reference) = self.unnamed(place, function) else {
                 self.num_lost += 1;
@@ -151,6 +173,25 @@ impl References {
         for (start, end) in gaps {
             self.extend(start, end, reference);
         }
+    }
+
+    /// Makes references of the variables in a range; whether there are any.
+    fn reveal(&mut self, start: u64, end: u64) -> bool {
+        let mut is_found = false;
+        while let Some((&at, variable)) = self.variables.range(..end).next_back()
+            && variable.address.saturating_add(variable.bytes) > start
+            && self.list.len() < self.most
+        {
+            let (name, bytes) = (Arc::from(variable.name.as_str()), variable.bytes);
+            let storage = StorageClass::from_bits(variable.storage);
+            self.variables.remove(&at);
+            let reference = self.push(name, Some(bytes), storage);
+            self.clear(at, at.saturating_add(bytes));
+            let end = at.saturating_add(bytes);
+            self.extents.insert(at, Extent { end, reference, is_named: true });
+            is_found = true;
+        }
+        is_found
     }
 
     /// The references, with the sizes of those without a name.
@@ -178,6 +219,7 @@ impl References {
             return None;
         }
         let at = self.push(Arc::clone(&array), None, StorageClass::default());
+        self.array_of.insert(at, (Arc::clone(&array), function));
         self.arrays.insert((array, function), at);
         Some(at)
     }
@@ -261,7 +303,7 @@ mod tests {
 
     #[test]
     fn unnamed_memory_is_known_by_its_address() {
-        let mut all = References::new(1 << 20);
+        let mut all = References::new(&[], 1 << 20);
         assert_eq!(find(&mut all, "total", 100, 8), [0]);
         assert_eq!(find(&mut all, "&total", 100, 8), [0]);
         assert_eq!(find(&mut all, "a[i]", 200, 4), [1]);
@@ -278,7 +320,7 @@ mod tests {
 
     #[test]
     fn an_allocation_lasts_until_it_is_released() {
-        let mut all = References::new(1 << 20);
+        let mut all = References::new(&[], 1 << 20);
         let grid = place("grid");
         let allocate = |all: &mut References, from, bytes| {
             all.allocate((from, bytes), (7, Some(&grid)), 2, Some((0, 3)));
@@ -296,5 +338,35 @@ mod tests {
         let drafts = all.finish();
         assert_eq!((drafts[0].allocated, drafts[0].freed), (Some((0, 3)), Some((1, 9))));
         assert_eq!(drafts[2].reference.size_bytes, Some(100));
+    }
+    #[test]
+    fn variables_of_the_program_are_references_when_they_are_accessed() {
+        let variable = |address, bytes, name: &str| Variable {
+            address,
+            bytes,
+            storage: 8,
+            name: name.to_owned(),
+        };
+        let variables =
+            [variable(100, 40, "table"), variable(140, 4, "count"), variable(200, 8, "x")];
+        let mut all = References::new(&variables, 1 << 20);
+        assert_eq!(find(&mut all, "f:3[]", 144, 4), [0], "next to a variable");
+        assert_eq!(find(&mut all, "f:4[]", 108, 4), [1]);
+        assert_eq!(find(&mut all, "f:5[]", 136, 4), [1]);
+        // All of one and the beginning of the next one.
+        assert_eq!(find(&mut all, "f:6[]", 100, 44), [1, 2]);
+        let names: Vec<_> = all.finish().into_iter().map(|draft| draft.reference.name).collect();
+        assert_eq!(names.iter().map(|name| &**name).collect::<Vec<_>>(), ["f:3", "table", "count"]);
+    }
+
+    #[test]
+    fn memory_of_a_function_that_returned_is_something_else_in_the_next_call() {
+        let mut all = References::new(&[], 1 << 20);
+        assert_eq!(find(&mut all, "f:3[]", 500, 4), [0]);
+        assert_eq!(find(&mut all, "f:3[]", 504, 4), [0]);
+        assert_eq!(find(&mut all, "g:9[]", 600, 4), [1]);
+        all.end_frame(496, 64);
+        assert_eq!(find(&mut all, "f:3[]", 500, 4), [2], "the next call");
+        assert_eq!(find(&mut all, "h:1[]", 600, 4), [1], "its caller still has what it had");
     }
 }

@@ -148,7 +148,7 @@ impl<'r> Run<'r> {
             places,
             builder: ActivationTreeBuilder::new(),
             what: Vec::new(),
-            references: References::new(limits.metadata_bytes / 4),
+            references: References::new(&recording.variables, limits.metadata_bytes / 4),
             touches: TouchCollector::new(limits.metadata_bytes),
             syncs: Vec::new(),
             creators: vec![None; overview.threads.len()],
@@ -194,6 +194,7 @@ impl<'r> Run<'r> {
                 let at = (place, self.recording.place(place));
                 self.references.allocate((address, bytes), at, storage, site);
             }
+            What::FrameEnds { address, bytes } => self.references.end_frame(address, bytes),
             What::Released { place, address } => {
                 let site = self.site(thread, place);
                 self.references.release(address, site);

@@ -206,6 +206,9 @@ pub struct Clock {
     pub wall_origin_nanos: Option<i64>,
 }
 
+/// The kind of the issue that says that a source has no loops, whatever the program did.
+pub const LOOPS_NOT_RECORDED: &str = "loops-not-recorded";
+
 /// What a run did, activation by activation.
 #[derive(Debug, Clone)]
 pub struct Activations {

@@ -104,6 +104,9 @@ impl Answers<AdviseRequest> for OpenExperiment {
                 AdviseTable::Races(scope.races(&found))
             }
         };
+        if matches!(request.by, AdviseBy::Loop) && advice.loops.is_empty() {
+            notes.extend(self.without_loops());
+        }
         notes.extend(sentences::notes(&run, &advice.loops, &advice.work, request.by));
         let work = &advice.work;
         let reply = AdviseReply {

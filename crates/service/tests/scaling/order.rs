@@ -15,10 +15,11 @@ fn shown(ensemble: &Ensemble, order: CoreOrder) -> (Vec<u32>, Vec<u32>) {
     assert!(reply.cores.is_sorted(), "what maps are computed from is ascending");
     let request =
         ScalingTableRequest { table: ScalingTableKind::Maps, order, ..Default::default() };
-    let ScalingTable::Maps(table) = ensemble.answer(&request, &Control::new()).unwrap().tables.rows
-    else {
-        panic!("another table");
+    let table = match ensemble.answer(&request, &Control::new()).unwrap().tables.rows {
+        ScalingTable::Maps(table) => Some(table),
+        _ => None,
     };
+    let table = table.unwrap();
     let of_maps = reply.rows.iter().map(|&at| reply.cores[at as usize]).collect();
     (of_maps, table.cores[..reply.cores.len()].to_vec())
 }

@@ -1,0 +1,67 @@
+//! `instrument`: runs a compiler so that programs record their calls and accesses.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+
+use super::{Context, Ended};
+
+const EXAMPLES: &str = "\
+Examples:
+  parallax instrument gcc -O1 prog.c -o prog -pthread
+  PARALLAX_OUT=run.plxm ./prog
+  parallax references run.plxm
+  parallax advise run.plxm --by race
+
+  make CC='parallax instrument gcc' CXX='parallax instrument g++'
+  cmake -DCMAKE_C_COMPILER_LAUNCHER='parallax;instrument' \\
+        -DCMAKE_C_LINKER_LAUNCHER='parallax;instrument' ...
+
+gcc and clang, C and C++, on Linux. docs/measure.md says what is recorded and what it costs.";
+
+/// What is compiled, or which recording gets names.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(override_usage = "parallax instrument <COMPILER> [ARGUMENTS]...\n       \
+                            parallax instrument --names <FILE>")]
+pub(crate) struct InstrumentArgs {
+    /// Give names to the addresses in this recording. Programs do it themselves when they end; one
+    /// that was killed does not.
+    #[arg(long, value_name = "FILE", conflicts_with = "compiler")]
+    names: Option<PathBuf>,
+    /// The compiler and its arguments.
+    #[arg(
+        value_name = "COMPILER",
+        required_unless_present = "names",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    compiler: Vec<String>,
+}
+
+#[cfg(target_os = "linux")]
+pub(super) fn instrument(context: &Context, arguments: &InstrumentArgs) -> anyhow::Result<()> {
+    if let Some(file) = &arguments.names {
+        let named = parallax_record::add_names(file)?;
+        if named == 0 && !context.is_quiet {
+            context.note("no address was given a name: all have one, or the program is gone");
+        }
+        return Ok(());
+    }
+    let Some(cache) = parallax_places::cache_folder() else {
+        bail!("there is no folder for what is linked to the program; name one in PARALLAX_CACHE");
+    };
+    let tool = std::env::current_exe().context("the tool does not know where it is")?;
+    let status = parallax_record::compile(&arguments.compiler, &cache, &tool)?;
+    match status.code() {
+        Some(0) => Ok(()),
+        Some(status) => Err(Ended(u8::try_from(status).unwrap_or(1)).into()),
+        None => bail!("a signal ended the compiler"),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn instrument(_: &Context, _: &InstrumentArgs) -> anyhow::Result<()> {
+    bail!("programs are instrumented on Linux only")
+}
