@@ -728,3 +728,56 @@ fn energy_is_measured_or_refused_before_anything_runs() {
     assert_eq!(place.names(), ["app"]);
     assert!(place.log().is_empty());
 }
+
+#[test]
+fn events_of_the_kernel_are_counted_in_each_run() {
+    let place = Scratch::new(
+        "[ \"$1\" = big ] && for i in 1 2 3 4 5 6 7 8; do sh -c 'exit 0'; done; exit 0",
+    );
+    let options =
+        ["--cores", "1", "-i", "small", "-i", "big", "--counters", "task-clock,page-faults"];
+    place.measured(&options, &["./app"]);
+    let file: Value = serde_json::from_str(&fs::read_to_string(place.file()).unwrap()).unwrap();
+    let values = file["config"]["data_descriptor"]["values"].to_string();
+    assert!(values.contains("task-clock") && values.contains("page-faults"), "{values}");
+    let count =
+        |input: u32, name: &str| file["data"][format!("1;{input};1")][name].as_u64().unwrap();
+    // Eight more programs have many more pages, and take more time.
+    assert!(count(1, "page-faults") > 3 * count(0, "page-faults"), "{file:#}");
+    assert!(count(1, "task-clock") > count(0, "task-clock"), "{file:#}");
+    // The page faults that the system adds up for the program are the same ones, less those of
+    // starting it.
+    let of_usage = count(1, "minor_faults") + count(1, "major_faults");
+    assert!(count(1, "page-faults") <= of_usage, "{file:#}");
+    assert!(2 * count(1, "page-faults") > of_usage, "{file:#}");
+    // A count is a metric like any other one.
+    let maps = rows(&["scaling", &place.file(), "--metric", "page-faults"]);
+    assert_eq!(maps.len(), 2);
+    assert!(maps.iter().any(|row| row["time"].as_f64() == Some(count(1, "page-faults") as f64)));
+    // Going on needs the same counters.
+    let other =
+        place.measure(&["--cores", "1", "-i", "small", "-i", "big", "--resume"], &["./app"]);
+    assert!(String::from_utf8_lossy(&other.stderr).contains("counters"), "{other:?}");
+}
+
+#[test]
+fn events_and_frequencies_that_there_are_not_are_refused_before_anything_runs() {
+    let place = Scratch::new("echo ran >> \"$LOG\"");
+    let refused = |options: &[&str]| {
+        let output = place.measure(&[&["--cores", "1"], options].concat(), &["./app"]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let said = refused(&["--counters", "page-faults,heat"]);
+    assert!(said.contains("\"heat\"") && said.contains("instructions"), "{said}");
+    let said = refused(&["--frequencies", "2.3"]);
+    assert!(said.contains("kHz"), "{said}");
+    // No machine has this one; one without cpufreq says that.
+    for option in ["--frequencies", "--frqs"] {
+        let said = refused(&[option, "100001"]);
+        assert!(said.contains("cpufreq"), "{said}");
+    }
+    let said = refused(&["--governor", "no-such-governor"]);
+    assert!(said.contains("cpufreq"), "{said}");
+    assert!(place.log().is_empty());
+}

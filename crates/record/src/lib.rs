@@ -12,9 +12,13 @@
 //! [`compile`] makes programs that record every call and access, without marks, and [`add_names`] gives
 //! names to their addresses.
 //!
+//! [`EventCounters`] counts events of the kernel and the processor in programs that run as they are.
+//!
 //! [`Outlined`] knows the parallel regions that a compiler put into functions of their own, for sweeps
 //! in which they are measured without marks.
 
+#[cfg(target_os = "linux")]
+mod counters;
 mod error;
 #[cfg(target_os = "linux")]
 mod events;
@@ -47,6 +51,8 @@ use std::process::ExitCode;
 
 use parallax_base::Issues;
 
+#[cfg(target_os = "linux")]
+pub use counters::{CounterError, EventCounters};
 pub use error::RecordError;
 #[cfg(target_os = "linux")]
 pub use instrument::{InstrumentError, add_names, compile};

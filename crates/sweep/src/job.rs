@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::frequency::Wanted;
+
 /// Where a stream of the program goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stream {
@@ -51,6 +53,10 @@ pub(crate) struct Order {
     pub(crate) stderr: Stream,
     /// Where the counters of energy are, if it is measured.
     pub(crate) energy: Option<String>,
+    /// Events that are counted.
+    pub(crate) counters: Vec<String>,
+    /// What the processors are set to meanwhile.
+    pub(crate) frequency: Option<Wanted>,
     /// The file that is locked as long as a program of this sweep runs.
     pub(crate) lock: String,
 }
@@ -66,6 +72,12 @@ impl Order {
             "stdout": self.stdout.to_value(),
             "stderr": self.stderr.to_value(),
             "energy": self.energy,
+            "counters": self.counters,
+            "frequency": self.frequency.as_ref().map(|wanted| json!({
+                "system": wanted.system.to_string_lossy(),
+                "kilohertz": wanted.kilohertz,
+                "governor": wanted.governor,
+            })),
             "lock": self.lock,
         })
     }
@@ -98,6 +110,15 @@ impl Order {
             stdout: Stream::from_value(value.get("stdout")?)?,
             stderr: Stream::from_value(value.get("stderr")?)?,
             energy: value.get("energy")?.as_str().map(str::to_owned),
+            counters: texts(value.get("counters")?)?,
+            frequency: match value.get("frequency")? {
+                Value::Null => None,
+                wanted => Some(Wanted {
+                    system: wanted.get("system")?.as_str()?.into(),
+                    kilohertz: wanted.get("kilohertz")?.as_u64(),
+                    governor: wanted.get("governor")?.as_str().map(str::to_owned),
+                }),
+            },
             lock: value.get("lock")?.as_str()?.to_owned(),
         })
     }
@@ -159,6 +180,9 @@ pub struct Outcome {
     pub usage: Usage,
     /// Energy of the processors meanwhile, in joules, where it was measured.
     pub joules: Option<f64>,
+    /// How often each of the events that are counted happened, by name; `None` where the processor
+    /// had no counter free.
+    pub counts: Vec<(String, Option<u64>)>,
     /// For display: why it could not be started, or the end of its standard error.
     pub said: String,
 }
@@ -184,6 +208,7 @@ impl Outcome {
             "faults": [usage.minor_faults, usage.major_faults],
             "switches": [usage.voluntary_switches, usage.involuntary_switches],
             "joules": self.joules,
+            "counts": self.counts,
             "said": self.said,
         })
     }
@@ -212,9 +237,19 @@ impl Outcome {
                 involuntary_switches: pair("switches", 1)?,
             },
             joules: float("joules"),
+            counts: counts(value.get("counts")?)?,
             said: value.get("said")?.as_str()?.to_owned(),
         })
     }
+}
+
+/// Pairs of a name and a number or null.
+fn counts(value: &Value) -> Option<Vec<(String, Option<u64>)>> {
+    let pairs = value.as_array()?.iter().map(|pair| {
+        let name = pair.get(0)?.as_str()?.to_owned();
+        Some((name, pair.get(1)?.as_u64()))
+    });
+    pairs.collect()
 }
 
 #[cfg(test)]
@@ -232,10 +267,16 @@ mod tests {
             stdout: Stream::File("/x".into()),
             stderr: Stream::Tail,
             energy: Some("/sys".into()),
+            counters: vec!["cycles".into()],
+            frequency: Some(Wanted {
+                system: "/sys/cpu".into(),
+                kilohertz: Some(2_300_000),
+                governor: None,
+            }),
             lock: "/y".into(),
         };
         assert_eq!(Order::from_value(&order.to_value()), Some(order.clone()));
-        let free = Order { processors: None, ..order };
+        let free = Order { processors: None, frequency: None, ..order };
         assert_eq!(Order::from_value(&free.to_value()), Some(free));
         let outcome = Outcome {
             start: 1.5e9,
@@ -245,6 +286,7 @@ mod tests {
             ended: Some(Ended::Idle),
             usage: Usage { user_seconds: 0.5, minor_faults: 7, ..Usage::default() },
             joules: Some(1.25),
+            counts: vec![("cycles".into(), Some(7)), ("instructions".into(), None)],
             said: "bad\n".into(),
         };
         assert_eq!(Outcome::from_value(&outcome.to_value()), Some(outcome));

@@ -16,6 +16,7 @@ mod command_line;
 mod energy;
 mod error;
 mod files;
+mod frequency;
 mod job;
 mod launch;
 mod lock;
@@ -31,9 +32,13 @@ mod topology;
 
 pub use command_line::{line, quoted, split};
 pub use error::SweepError;
+pub use frequency::frequencies;
 pub use job::{Ended, Outcome, Usage};
 pub use launch::{Job, SUPERVISOR, launch, supervise};
-pub use plan::{Key, Order, Plan, ProgramOutput, Repetitions, Stop, THREAD_VARIABLES, core_counts};
+pub use plan::{
+    Configuration, Key, Order, Plan, ProgramOutput, Repetitions, Stop, THREAD_VARIABLES,
+    core_counts,
+};
 pub use record::Run;
 pub use schedule::Skip;
 pub use sweeping::{Automatic, Choices, Event, Summary, dry_run, sweep};

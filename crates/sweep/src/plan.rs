@@ -8,7 +8,7 @@ use parallax_analysis::math::Random;
 
 use crate::SweepError;
 use crate::command_line::split;
-use crate::topology::Binding;
+use crate::topology::{self, Binding};
 
 /// Most core counts in a list, and the largest.
 const MOST_CORES: u32 = 1 << 20;
@@ -37,6 +37,12 @@ pub struct Plan {
     pub arguments: Vec<String>,
     /// Core counts, ascending, each once.
     pub cores: Vec<u32>,
+    /// Clock frequencies in kHz, ascending, each once; empty: there is no such axis.
+    pub frequencies: Vec<u64>,
+    /// The governor of frequencies during a run; `None`: as it is, or what frequencies need.
+    pub governor: Option<String>,
+    /// The folder in which the kernel has the processors.
+    pub system: PathBuf,
     /// Each is written as on a command line and becomes arguments; empty: there is no such axis.
     pub inputs: Vec<String>,
     /// How often each configuration is run.
@@ -61,6 +67,8 @@ pub struct Plan {
     pub pause: Duration,
     /// Whether the energy of each run is measured.
     pub has_energy: bool,
+    /// Events that are counted in each run, by the names of `perf`.
+    pub counters: Vec<String>,
     /// Whether parallel regions of gcc's OpenMP are regions without marks.
     pub has_automatic_regions: bool,
     /// Where the program's output goes.
@@ -145,34 +153,41 @@ pub struct Stop {
 pub struct Key {
     /// Number of cores.
     pub cores: u32,
+    /// Clock frequency in kHz; `None` without frequencies.
+    pub frequency: Option<u64>,
     /// Number of the input, from 0; `None` without inputs.
     pub input: Option<u32>,
     /// Number of the repetition, from 1.
     pub repetition: u32,
 }
 
-impl Key {
-    /// As the file has it: `4;0;1`.
-    pub(crate) fn text(self) -> String {
-        let Self { cores, input, repetition } = self;
-        match input {
-            Some(input) => format!("{cores};{input};{repetition}"),
-            None => format!("{cores};{repetition}"),
-        }
-    }
+/// What is run several times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Configuration {
+    /// Number of cores.
+    pub cores: u32,
+    /// Clock frequency in kHz; `None` without frequencies.
+    pub frequency: Option<u64>,
+    /// Number of the input, from 0; `None` without inputs.
+    pub input: Option<u32>,
+}
 
-    /// The other way round.
-    pub(crate) fn from_text(text: &str, has_inputs: bool) -> Option<Self> {
-        let mut parts = text.split(';').map(|part| part.parse::<u32>().ok());
-        let cores = parts.next()??;
-        let input = if has_inputs { Some(parts.next()??) } else { None };
-        let repetition = parts.next()??;
-        parts.next().is_none().then_some(Self { cores, input, repetition })
+impl Key {
+    /// As the file has it: `4;0;1`, or `4;2300000;0;1` with frequencies.
+    pub(crate) fn text(self) -> String {
+        let parts = [
+            Some(u64::from(self.cores)),
+            self.frequency,
+            self.input.map(u64::from),
+            Some(u64::from(self.repetition)),
+        ];
+        parts.iter().flatten().map(ToString::to_string).collect::<Vec<_>>().join(";")
     }
 
     /// Without its repetition.
-    pub(crate) fn configuration(self) -> (u32, Option<u32>) {
-        (self.cores, self.input)
+    #[must_use]
+    pub const fn configuration(self) -> Configuration {
+        Configuration { cores: self.cores, frequency: self.frequency, input: self.input }
     }
 }
 
@@ -184,6 +199,9 @@ impl Plan {
             program: program.to_owned(),
             arguments,
             cores,
+            frequencies: Vec::new(),
+            governor: None,
+            system: PathBuf::from(topology::SYSTEM),
             inputs: Vec::new(),
             repetitions: Repetitions::Fixed(1),
             order: Order::default(),
@@ -196,6 +214,7 @@ impl Plan {
             idle_timeout: None,
             pause: Duration::ZERO,
             has_energy: false,
+            counters: Vec::new(),
             has_automatic_regions: false,
             output: ProgramOutput::default(),
             archives: None,
@@ -240,7 +259,12 @@ impl Plan {
                 return wrong("a variable of --env has no name; write NAME=VALUE");
             }
         }
+        let events: BTreeSet<&String> = self.counters.iter().collect();
+        if events.len() < self.counters.len() {
+            return wrong("an event of --counters is named twice");
+        }
         let runs = (self.cores.len() as u64)
+            .saturating_mul(self.frequencies.len().max(1) as u64)
             .saturating_mul(self.inputs.len().max(1) as u64)
             .saturating_mul(u64::from(self.repetitions.most()));
         if runs > MOST_RUNS {
@@ -290,6 +314,25 @@ impl Plan {
         word.replace(&self.token, &cores.to_string())
     }
 
+    /// The run that the text of a key means.
+    pub(crate) fn key_of(&self, text: &str) -> Option<Key> {
+        let mut parts = text.split(';').map(|part| part.parse::<u64>().ok());
+        let mut small = |is_there: bool| -> Option<Option<u32>> {
+            match is_there {
+                true => Some(Some(u32::try_from(parts.next()??).ok()?)),
+                false => Some(None),
+            }
+        };
+        let cores = small(true)??;
+        let frequency = match self.frequencies.is_empty() {
+            true => None,
+            false => Some(u64::from(small(true)??)),
+        };
+        let input = small(!self.inputs.is_empty())?;
+        let repetition = small(true)??;
+        parts.next().is_none().then_some(Key { cores, frequency, input, repetition })
+    }
+
     /// All runs that there can be, in order.
     pub(crate) fn keys(&self) -> Vec<Key> {
         let inputs: Vec<Option<u32>> = match u32::try_from(self.inputs.len()) {
@@ -301,10 +344,23 @@ impl Plan {
         if self.order == Order::Descending {
             cores.reverse();
         }
-        let pairs = cores.iter().flat_map(|&cores| inputs.iter().map(move |&input| (cores, input)));
-        let mut pairs: Vec<(u32, Option<u32>)> = pairs.collect();
+        let mut frequencies: Vec<Option<u64>> =
+            self.frequencies.iter().copied().map(Some).collect();
+        if frequencies.is_empty() {
+            frequencies.push(None);
+        }
+        let pairs = cores.iter().flat_map(|&cores| {
+            let inputs = &inputs;
+            frequencies.iter().flat_map(move |&frequency| {
+                inputs.iter().map(move |&input| Configuration { cores, frequency, input })
+            })
+        });
+        let mut pairs: Vec<Configuration> = pairs.collect();
         let repetitions = 1..=self.repetitions.most();
-        let key = |(cores, input), repetition| Key { cores, input, repetition };
+        let key = |of: Configuration, repetition| {
+            let Configuration { cores, frequency, input } = of;
+            Key { cores, frequency, input, repetition }
+        };
         match self.order {
             Order::Ascending | Order::Descending => pairs
                 .iter()
@@ -467,7 +523,7 @@ mod tests {
         let mut plan = plan();
         plan.environment = vec![("PLACES".into(), "{0}:__nt__".into())];
         plan.environment.push(("GOMAXPROCS".into(), "7".into()));
-        let key = Key { cores: 4, input: Some(0), repetition: 1 };
+        let key = Key { cores: 4, frequency: None, input: Some(0), repetition: 1 };
         assert_eq!(plan.command(key).unwrap(), ["./app", "-t", "4", "small", "a b"]);
         let key = Key { input: Some(1), ..key };
         assert_eq!(plan.command(key).unwrap(), ["./app", "-t", "4", "large", "4"]);
@@ -516,12 +572,26 @@ mod tests {
 
     #[test]
     fn keys_come_back_from_their_text() {
-        for key in plan().keys() {
-            assert_eq!(Key::from_text(&key.text(), true), Some(key));
+        let mut plan = plan();
+        for key in plan.keys() {
+            assert_eq!(plan.key_of(&key.text()), Some(key));
         }
-        assert_eq!(Key::from_text("4;2", false).map(Key::text).as_deref(), Some("4;2"));
         for text in ["", "1", "1;2;3;4", "a;0;1", "1;0;-1"] {
-            assert_eq!(Key::from_text(text, true), None, "{text}");
+            assert_eq!(plan.key_of(text), None, "{text}");
         }
+        plan.frequencies = vec![1_200_000, 2_300_000];
+        plan.cores = vec![1, 2];
+        plan.order = Order::Ascending;
+        let keys = plan.keys();
+        assert_eq!(keys.len(), 2 * 2 * 2 * 2);
+        assert_eq!(keys[0].text(), "1;1200000;0;1");
+        assert_eq!(keys[15].text(), "2;2300000;1;2");
+        for key in keys {
+            assert_eq!(plan.key_of(&key.text()), Some(key));
+        }
+        assert_eq!(plan.key_of("1;0;1"), None);
+        plan.frequencies.clear();
+        plan.inputs.clear();
+        assert_eq!(plan.key_of("4;2").map(Key::text).as_deref(), Some("4;2"));
     }
 }

@@ -16,7 +16,7 @@ use crate::regions::{self, Regions};
 use crate::topology::Processor;
 
 /// Settings that must not change while a sweep is gone on with: they change what is measured.
-const FIXED: [(&str, &str); 8] = [
+const FIXED: [(&str, &str); 10] = [
     ("program", "the program"),
     ("program_arguments", "its arguments"),
     ("token", "the token for the core count"),
@@ -25,10 +25,15 @@ const FIXED: [(&str, &str); 8] = [
     ("launcher", "the launcher"),
     ("warmups", "the number of warm-up runs"),
     (AUTOMATIC, "automatic regions"),
+    (GOVERNOR, "the governor"),
+    (COUNTERS, "the counters"),
 ];
 
-/// The setting that is there only where it is on.
+/// Settings that are there only where they are on.
 const AUTOMATIC: &str = "auto_regions";
+const GOVERNOR: &str = "governor";
+const COUNTERS: &str = "counters";
+const FREQUENCIES: &str = "frequencies";
 
 /// The fields of every run, as `data_descriptor.values` names them.
 const VALUES: [&str; 10] = [
@@ -94,6 +99,11 @@ impl Run {
         }
         if let (Some(joules), Some(fields)) = (outcome.joules, value.as_object_mut()) {
             fields.insert(energy::FIELD.to_owned(), json!(joules));
+        }
+        if let Some(fields) = value.as_object_mut() {
+            let counts = outcome.counts.iter();
+            let counts = counts.filter_map(|(name, count)| Some((name.clone(), json!((*count)?))));
+            fields.extend(counts);
         }
         let (has_regions, lacks_regions) = (!regions.entries.is_empty(), regions.is_cut);
         if let Some(fields) = value.as_object_mut() {
@@ -200,12 +210,12 @@ impl Record {
             .map_err(|error| other(format!("it is no JSON document ({error})")))?;
         let config = file.get("config").cloned().unwrap_or_default();
         let remarks = self.check(&config, plan).map_err(other)?;
-        let has_inputs = !plan.inputs.is_empty();
         let no_runs = Map::new();
         let data = file.get("data").and_then(Value::as_object).unwrap_or(&no_runs);
         let mut runs = Vec::new();
         for (text, value) in data {
-            let run = Key::from_text(text, has_inputs)
+            let run = plan
+                .key_of(text)
                 .and_then(|key| Run::from_value(key, value))
                 .ok_or_else(|| other(format!("its run {text:?} cannot be read")))?;
             runs.push(run);
@@ -239,14 +249,18 @@ impl Record {
             let (theirs, ours) = (theirs.get(name), ours.get(name));
             if theirs != ours {
                 let shown = |value: Option<&Value>| match value {
-                    // The only setting that may be absent.
-                    None if name == AUTOMATIC => "no".to_owned(),
+                    None => "no".to_owned(),
                     Some(Value::Bool(true)) => "yes".to_owned(),
-                    value => value.unwrap_or(&Value::Null).to_string(),
+                    Some(value) => value.to_string(),
                 };
                 let (theirs, ours) = (shown(theirs), shown(ours));
                 return Err(format!("{what} differ: there {theirs}, now {ours}"));
             }
+        }
+        if theirs.get(FREQUENCIES).is_some() != ours.get(FREQUENCIES).is_some() {
+            return Err(
+                "frequencies were chosen there and are not now, or the other way round".into()
+            );
         }
         let inputs = config.get("arguments").and_then(Value::as_array).cloned();
         let inputs: Vec<&str> = inputs.iter().flatten().filter_map(Value::as_str).collect();
@@ -284,13 +298,16 @@ impl Record {
 
 fn config(plan: &Plan, command_line: &str, processors: &[Processor]) -> Value {
     let now = SystemTime::now();
-    let keys: &[&str] = if plan.inputs.is_empty() {
-        &["cores", "repetitions"]
-    } else {
-        &["cores", "input", "repetitions"]
-    };
+    let keys = [
+        Some("cores"),
+        (!plan.frequencies.is_empty()).then_some("frequency"),
+        (!plan.inputs.is_empty()).then_some("input"),
+        Some("repetitions"),
+    ];
+    let keys: Vec<&str> = keys.into_iter().flatten().collect();
     let energy = plan.has_energy.then_some(energy::FIELD);
-    let values: Vec<&str> = VALUES.into_iter().chain(energy).collect();
+    let counters = plan.counters.iter().map(String::as_str);
+    let values: Vec<&str> = VALUES.into_iter().chain(energy).chain(counters).collect();
     let mut config = json!({
         "tool": concat!("parallax ", env!("CARGO_PKG_VERSION")),
         "pkg": plan.program,
@@ -308,11 +325,14 @@ fn config(plan: &Plan, command_line: &str, processors: &[Processor]) -> Value {
         "environment": machine::environment(),
         "sweep": settings(plan, processors),
     });
-    if let Some(config) = config.as_object_mut()
-        && !plan.inputs.is_empty()
-    {
-        config.insert("arguments".to_owned(), json!(plan.inputs));
-        config.insert("arguments_in_order".to_owned(), json!(true));
+    if let Some(config) = config.as_object_mut() {
+        if !plan.inputs.is_empty() {
+            config.insert("arguments".to_owned(), json!(plan.inputs));
+            config.insert("arguments_in_order".to_owned(), json!(true));
+        }
+        if let Some(governor) = &plan.governor {
+            config.insert(GOVERNOR.to_owned(), json!(governor));
+        }
     }
     config
 }
@@ -353,8 +373,16 @@ fn settings(plan: &Plan, processors: &[Processor]) -> Value {
         "give_up": plan.stop.failures,
         "stop_below": plan.stop.efficiency,
     });
-    if let Some(settings) = settings.as_object_mut().filter(|_| plan.has_automatic_regions) {
-        settings.insert(AUTOMATIC.to_owned(), json!(true));
+    let optional = [
+        (AUTOMATIC, plan.has_automatic_regions.then_some(json!(true))),
+        (GOVERNOR, plan.governor.as_ref().map(|name| json!(name))),
+        (COUNTERS, (!plan.counters.is_empty()).then(|| json!(plan.counters))),
+        (FREQUENCIES, (!plan.frequencies.is_empty()).then(|| json!(plan.frequencies))),
+    ];
+    if let Some(settings) = settings.as_object_mut() {
+        let there =
+            optional.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        settings.extend(there);
     }
     settings
 }

@@ -5,10 +5,7 @@ use std::time::Duration;
 
 use parallax_analysis::math::{Measure, dispersion};
 
-use crate::plan::{Key, Plan, Repetitions};
-
-/// Core count and input.
-type Configuration = (u32, Option<u32>);
+use crate::plan::{Configuration, Key, Plan, Repetitions};
 
 /// Why the rest of a configuration is not run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -138,18 +135,20 @@ impl<'p> Schedule<'p> {
     }
 
     /// Whether further runs of a configuration are not worth their time.
-    fn hopeless(&self, (cores, input): Configuration) -> Option<Skip> {
-        if let (Some(limit), Some(known)) =
-            (self.plan.stop.failures, self.known.get(&(cores, input)))
+    fn hopeless(&self, of: Configuration) -> Option<Skip> {
+        if let (Some(limit), Some(known)) = (self.plan.stop.failures, self.known.get(&of))
             && known.failures >= limit
             && known.seconds.is_empty()
         {
             return Some(Skip::Failures(known.failures));
         }
         let limit = self.plan.stop.efficiency?;
-        let fewer = self.known.iter().filter(|((p, i), _)| *p < cores && *i == input);
-        let mut fewer =
-            fewer.filter_map(|((p, _), known)| Some((*p, f64::from(*p) * known.median()?)));
+        let fewer = self.known.iter().filter(|(other, _)| {
+            other.cores < of.cores && (other.frequency, other.input) == (of.frequency, of.input)
+        });
+        let mut fewer = fewer.filter_map(|(other, known)| {
+            Some((other.cores, f64::from(other.cores) * known.median()?))
+        });
         // Ascending: the first one has the fewest cores.
         let (_, base) = fewer.next()?;
         fewer.find_map(|(cores, core_seconds)| {
@@ -184,11 +183,16 @@ impl<'p> Schedule<'p> {
     }
 
     /// Seconds of a run, from runs of the same configuration, else of the same input on the nearest
-    /// core count.
-    fn expected(&self, (cores, input): Configuration) -> Option<f64> {
-        let measured =
-            self.known.iter().filter(|((_, i), known)| *i == input && known.runs() > 0.0);
-        let nearest = measured.min_by_key(|((p, _), _)| p.abs_diff(cores))?;
+    /// core count and frequency.
+    fn expected(&self, of: Configuration) -> Option<f64> {
+        let measured = self
+            .known
+            .iter()
+            .filter(|(other, known)| other.input == of.input && known.runs() > 0.0);
+        let nearest = measured.min_by_key(|(other, _)| {
+            let frequencies = other.frequency.zip(of.frequency);
+            (other.cores.abs_diff(of.cores), frequencies.map(|(a, b)| a.abs_diff(b)))
+        })?;
         Some(nearest.1.spent / nearest.1.runs())
     }
 }
@@ -220,7 +224,7 @@ mod tests {
                     let seconds = time(key);
                     schedule.add(key, seconds.is_some(), seconds.unwrap_or(1.0));
                 }
-                Next::Skip((cores, _), why) => skipped.push((cores, why)),
+                Next::Skip(of, why) => skipped.push((of.cores, why)),
             }
         }
         assert_eq!(schedule.left().0, 0);
@@ -232,7 +236,7 @@ mod tests {
         let plan = plan(Repetitions::Fixed(2));
         let mut schedule = Schedule::new(&plan);
         for text in ["1;0;1", "1;0;2", "2;1;1", "4;1;2"] {
-            schedule.add(Key::from_text(text, true).unwrap(), true, 1.0);
+            schedule.add(plan.key_of(text).unwrap(), true, 1.0);
         }
         let mut found = Vec::new();
         while let Some(Next::Run(key)) = schedule.next() {
@@ -313,7 +317,7 @@ mod tests {
         let plan = plan(Repetitions::Fixed(2));
         let mut schedule = Schedule::new(&plan);
         assert_eq!(schedule.left(), (12, None));
-        let key = |text| Key::from_text(text, true).unwrap();
+        let key = |text| plan.key_of(text).unwrap();
         schedule.add(key("1;0;1"), true, 10.0);
         // Nothing else is known: eleven runs like this one.
         assert_eq!(schedule.left(), (11, Some(Duration::from_secs(110))));

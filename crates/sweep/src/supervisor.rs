@@ -22,7 +22,10 @@ use nix::sys::time::TimeVal;
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
+use parallax_record::EventCounters;
+
 use crate::energy::{Counters, Meter};
+use crate::frequency::Wanted;
 use crate::job::{Ended, Order, Outcome, Stream, Usage};
 use crate::{lock, machine};
 
@@ -81,7 +84,10 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
     command.process_group(0);
     let counters = order.energy.as_ref().map(|place| Counters::open(Path::new(place)));
     let counters = counters.transpose().map_err(io::Error::other)?;
+    // Put back when this returns.
+    let held = order.frequency.as_ref().map(Wanted::hold).transpose().map_err(io::Error::other)?;
     let meter = counters.map(Meter::start).transpose()?;
+    let mut events = EventCounters::open(&order.counters).map_err(io::Error::other)?;
     let start = machine::epoch(SystemTime::now());
     let begun = Instant::now();
     let mut child = match command.spawn() {
@@ -97,6 +103,8 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
     let _ = killpg(group, Signal::SIGKILL);
     let status = child.wait()?;
     let joules = meter.and_then(Meter::joules);
+    let counts = events.read().map_err(io::Error::other)?;
+    drop(held);
     let (end, ended) = found?;
     let exit_status = match ended {
         Some(_) => TIMED_OUT,
@@ -114,6 +122,7 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
         ended,
         usage: usage(),
         joules,
+        counts,
         said,
     })
 }
@@ -151,6 +160,7 @@ fn not_started(start: f64, begun: Instant, program: &str, error: &io::Error) -> 
         ended: None,
         usage: Usage::default(),
         joules: None,
+        counts: Vec::new(),
         said: format!("cannot run {program}: {error}"),
     }
 }
@@ -342,6 +352,8 @@ mod tests {
             stdout: Stream::Null,
             stderr: Stream::Null,
             energy: Some(place.path().to_string_lossy().into_owned()),
+            counters: Vec::new(),
+            frequency: None,
             lock: lock.to_string_lossy().into_owned(),
         };
         // A tool that lives as long as the run.
@@ -350,5 +362,46 @@ mod tests {
         assert_eq!((outcome.exit_status, outcome.joules), (0, Some(3.5)));
         let (input, _tool) = io::pipe().unwrap();
         assert_eq!(run(&Order { energy: None, ..order }, input).unwrap().joules, None);
+    }
+
+    #[test]
+    fn a_program_runs_at_its_frequency_and_the_processors_are_put_back() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("cpu0/cpufreq");
+        fs::create_dir_all(&folder).unwrap();
+        for (name, text) in [
+            ("scaling_available_governors", "powersave userspace"),
+            ("scaling_governor", "powersave"),
+            ("scaling_setspeed", "1000000"),
+            ("cpuinfo_min_freq", "1000000"),
+            ("cpuinfo_max_freq", "3000000"),
+        ] {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        let (lock, seen) = (place.path().join("lock"), place.path().join("seen"));
+        fs::write(&lock, "").unwrap();
+        let script = format!("cat {0}/scaling_governor {0}/scaling_setspeed", folder.display());
+        let order = Order {
+            command: vec!["sh".to_owned(), "-c".to_owned(), script],
+            environment: Vec::new(),
+            processors: None,
+            timeout: None,
+            idle_timeout: None,
+            stdout: Stream::File(seen.to_string_lossy().into_owned()),
+            stderr: Stream::Null,
+            energy: None,
+            counters: Vec::new(),
+            frequency: Some(Wanted {
+                system: place.path().to_owned(),
+                kilohertz: Some(2_000_000),
+                governor: None,
+            }),
+            lock: lock.to_string_lossy().into_owned(),
+        };
+        let (input, _tool) = io::pipe().unwrap();
+        assert_eq!(run(&order, input).unwrap().exit_status, 0);
+        assert_eq!(fs::read_to_string(seen).unwrap(), "userspace2000000");
+        assert_eq!(fs::read_to_string(folder.join("scaling_governor")).unwrap(), "powersave");
+        assert_eq!(fs::read_to_string(folder.join("scaling_setspeed")).unwrap(), "1000000");
     }
 }

@@ -9,10 +9,11 @@ use crate::SweepError;
 use crate::automatic::Library;
 use crate::energy;
 use crate::files::{check_program, save};
+use crate::frequency::Wanted;
 use crate::job::{Order, Outcome, Stream};
 use crate::launch::Job;
 use crate::lock::Lock;
-use crate::plan::{Key, Plan, ProgramOutput};
+use crate::plan::{Configuration, Key, Plan, ProgramOutput};
 use crate::record::{Record, Run};
 use crate::regions;
 use crate::schedule::{Next, Schedule, Skip};
@@ -72,10 +73,8 @@ pub enum Event<'a> {
     },
     /// The rest of a configuration is not run.
     Skipped {
-        /// Its core count.
-        cores: u32,
-        /// The number of its input.
-        input: Option<u32>,
+        /// Which one.
+        configuration: Configuration,
         /// Why.
         why: Skip,
     },
@@ -139,9 +138,9 @@ pub fn sweep(
     while let Some(next) = schedule.next() {
         let key = match next {
             Next::Run(key) => key,
-            Next::Skip((cores, input), why) => {
+            Next::Skip(configuration, why) => {
                 summary.skipped += 1;
-                tell(&Event::Skipped { cores, input, why });
+                tell(&Event::Skipped { configuration, why });
                 continue;
             }
         };
@@ -223,7 +222,33 @@ fn check_programs(plan: &Plan) -> Result<(), SweepError> {
     if plan.has_energy {
         energy::Counters::open(Path::new(energy::SYSTEM))?;
     }
+    for wanted in plan.frequencies.iter().map(|&kilohertz| Some(kilohertz)).chain([None]) {
+        if let Some(wanted) = wanted_frequency(plan, wanted) {
+            wanted.check()?;
+        }
+    }
+    check_counters(&plan.counters)?;
     check_program(&plan.program)
+}
+
+/// What a run at a frequency has the processors set to; `None`: nothing.
+fn wanted_frequency(plan: &Plan, kilohertz: Option<u64>) -> Option<Wanted> {
+    let (system, governor) = (plan.system.clone(), plan.governor.clone());
+    (kilohertz.is_some() || governor.is_some()).then_some(Wanted { system, kilohertz, governor })
+}
+
+#[cfg(target_os = "linux")]
+fn check_counters(names: &[String]) -> Result<(), SweepError> {
+    let opened = parallax_record::EventCounters::open(names);
+    opened.map(drop).map_err(|error| SweepError::Plan(error.to_string()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn check_counters(names: &[String]) -> Result<(), SweepError> {
+    match names {
+        [] => Ok(()),
+        _ => Err(SweepError::Plan("events are counted on Linux only".to_owned())),
+    }
 }
 
 /// What the file has, or would have at first; what may mislead; and the processors of this machine.
@@ -298,6 +323,8 @@ impl Jobs<'_> {
             stdout,
             stderr,
             energy: plan.has_energy.then(|| energy::SYSTEM.to_owned()),
+            counters: plan.counters.clone(),
+            frequency: wanted_frequency(plan, key.frequency),
             lock: lock.to_string_lossy().into_owned(),
         };
         Ok(Job { order, archive })
@@ -309,7 +336,11 @@ fn recorded(plan: &Plan, key: Key, archive: &Path, command: Vec<String>) -> Vec<
     let mut words = RECORDER.map(str::to_owned).to_vec();
     words.push(archive.to_string_lossy().into_owned());
     let input = key.input.and_then(|at| plan.inputs.get(at as usize));
-    let facts = [Some(format!("cores={}", key.cores)), input.map(|text| format!("input={text}"))];
+    let facts = [
+        Some(format!("cores={}", key.cores)),
+        key.frequency.map(|kilohertz| format!("frequency={kilohertz}")),
+        input.map(|text| format!("input={text}")),
+    ];
     words.extend(facts.into_iter().flatten().flat_map(|fact| ["--fact".to_owned(), fact]));
     words.push("--".to_owned());
     words.extend(command);
@@ -318,9 +349,11 @@ fn recorded(plan: &Plan, key: Key, archive: &Path, command: Vec<String>) -> Vec<
 
 /// The name of what a run wrote: `cores4-input0-run1`.
 fn name(key: Key, warmup: Option<u32>) -> String {
+    let frequency = key.frequency.map_or_else(String::new, |khz| format!("-frequency{khz}"));
     let input = key.input.map_or_else(String::new, |input| format!("-input{input}"));
+    let cores = key.cores;
     match warmup {
-        Some(number) => format!("cores{}{input}-warmup{number}", key.cores),
-        None => format!("cores{}{input}-run{}", key.cores, key.repetition),
+        Some(number) => format!("cores{cores}{frequency}{input}-warmup{number}"),
+        None => format!("cores{cores}{frequency}{input}-run{}", key.repetition),
     }
 }

@@ -62,6 +62,7 @@ fn measured(folder: &Path, limit: &str) -> Value {
                 ended: None,
                 usage: Usage::default(),
                 joules: None,
+                counts: Vec::new(),
                 said: String::new(),
             })
         },

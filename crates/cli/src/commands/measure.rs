@@ -7,8 +7,9 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context as _;
 use clap::{Args, Parser, ValueEnum};
 use parallax_sweep::{
-    Automatic, Binding, Choices, Ended, Event, Key, Order, Outcome, Plan, ProgramOutput,
-    Repetitions, Skip, Stop, Summary, core_counts, dry_run, launch, line, quoted, split, sweep,
+    Automatic, Binding, Choices, Configuration, Ended, Event, Key, Order, Outcome, Plan,
+    ProgramOutput, Repetitions, Skip, Stop, Summary, core_counts, dry_run, frequencies, launch,
+    line, quoted, split, sweep,
 };
 
 use super::Context;
@@ -133,6 +134,24 @@ pub(crate) struct MeasureArgs {
     /// machines.
     #[arg(long, help_heading = "How it is run")]
     energy: bool,
+    /// Clock frequencies in kHz with commas between, such as 1200000,2300000: one more parameter,
+    /// `frequency`. Needs root, and a machine whose kernel lets frequencies be chosen (cpufreq).
+    #[arg(long, alias = "frqs", value_name = "LIST", help_heading = "What is run")]
+    frequencies: Option<String>,
+    /// Governor of frequencies during each run, such as performance; afterwards it is what it was.
+    #[arg(long, alias = "govr", value_name = "GOVERNOR", help_heading = "How it is run")]
+    governor: Option<String>,
+    /// Count these events in each run, with commas between, by the names of perf: task-clock,
+    /// page-faults, context-switches, cpu-migrations; where the processor counts them, cycles,
+    /// instructions, cache-misses, branch-misses and others.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        conflicts_with = "record",
+        help_heading = "How it is run"
+    )]
+    counters: Vec<String>,
     /// Record each run by sampling, into an archive in this folder; `scaling` makes maps of every
     /// function of them.
     #[arg(long, value_name = "FOLDER", help_heading = "How it is run")]
@@ -315,6 +334,14 @@ fn plan(context: &Context, arguments: MeasureArgs) -> anyhow::Result<(Plan, Choi
         idle_timeout: arguments.idle_timeout,
         pause: arguments.idle.unwrap_or_default(),
         has_energy: arguments.energy,
+        frequencies: arguments
+            .frequencies
+            .as_deref()
+            .map(frequencies)
+            .transpose()?
+            .unwrap_or_default(),
+        governor: arguments.governor,
+        counters: arguments.counters,
         has_automatic_regions: arguments.auto_regions,
         output,
         archives: arguments.record,
@@ -377,19 +404,23 @@ fn show(context: &Context, plan: &Plan, choices: &Choices) -> anyhow::Result<()>
 
 /// A run in words: `4 cores, input '1000', repetition 2`.
 fn named(key: Key, plan: &Plan) -> String {
-    let configuration = configuration(key.cores, key.input, plan);
+    let configuration = configuration(key.configuration(), plan);
     if plan.repetitions.most() == 1 {
         return configuration;
     }
     format!("{configuration}, repetition {}", key.repetition)
 }
 
-fn configuration(cores: u32, input: Option<u32>, plan: &Plan) -> String {
-    let plural = if cores == 1 { "core" } else { "cores" };
-    match input.and_then(|at| plan.inputs.get(at as usize)) {
-        Some(input) => format!("{cores} {plural}, input '{}'", printable(input)),
-        None => format!("{cores} {plural}"),
+fn configuration(of: Configuration, plan: &Plan) -> String {
+    let plural = if of.cores == 1 { "core" } else { "cores" };
+    let mut text = format!("{} {plural}", of.cores);
+    if let Some(kilohertz) = of.frequency {
+        text.push_str(&format!(", {} GHz", kilohertz as f64 / 1e6));
     }
+    if let Some(input) = of.input.and_then(|at| plan.inputs.get(at as usize)) {
+        text.push_str(&format!(", input '{}'", printable(input)));
+    }
+    text
 }
 
 /// What is said on standard error while a sweep goes on: a line for each run, and on a terminal one
@@ -447,7 +478,7 @@ impl<'a> Progress<'a> {
             Event::Ran { key, is_warmup, outcome, done, left: (left, time) } => {
                 self.ran(key, is_warmup, outcome, done, left, time);
             }
-            Event::Skipped { cores, input, why } => {
+            Event::Skipped { configuration: skipped, why } => {
                 let why = match why {
                     Skip::Failures(number) => {
                         format!("it failed {number} times and never succeeded")
@@ -457,7 +488,7 @@ impl<'a> Progress<'a> {
                         efficiency * 100.0
                     ),
                 };
-                self.say(&format!("skipped: {}: {why}", configuration(cores, input, self.plan)));
+                self.say(&format!("skipped: {}: {why}", configuration(skipped, self.plan)));
             }
         }
     }
