@@ -31,12 +31,7 @@ pub(crate) struct InstrumentArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "compiler")]
     names: Option<PathBuf>,
     /// The compiler and its arguments.
-    #[arg(
-        value_name = "COMPILER",
-        required_unless_present = "names",
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
+    #[arg(value_name = "COMPILER", required_unless_present = "names", trailing_var_arg = true)]
     compiler: Vec<String>,
 }
 
