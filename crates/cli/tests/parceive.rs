@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use common::{answer, printed, rows, run};
 use parallax_testkit::parceive::Program;
-use serde_json::json;
+use parallax_testkit::parceive_tags::Tagged;
+use serde_json::{Map, Value, json};
 
 fn database(folder: &Path) -> (PathBuf, Program) {
     let program = Program::default();
@@ -131,4 +132,48 @@ fn references_of_a_profile_without_accesses_are_refused() {
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{error}");
     assert!(error.contains("Parceive"), "{error}");
+}
+
+/// What `advise` says of a planted section with two tasks.
+fn advised(planted: Tagged, by: &str) -> Vec<Map<String, Value>> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("solve.db");
+    std::fs::write(&path, planted.bytes()).unwrap();
+    let section = "function(\"section Solve\")";
+    let path = path.to_str().unwrap();
+    rows(&["advise", path, "--by", by, "--workers", "2", "--context", section])
+}
+
+#[test]
+fn tasks_of_a_section_run_side_by_side_where_they_do_not_depend() {
+    let placed = |rows: &[Map<String, Value>]| -> Vec<(u64, String)> {
+        let of = |row: &Map<String, Value>| {
+            (row["worker"].as_u64().unwrap(), row["task"].as_str().unwrap().to_owned())
+        };
+        rows.iter().map(of).collect()
+    };
+    let [first, second] = ["task First", "task Second"].map(str::to_owned);
+    let independent = advised(Tagged::Independent, "task");
+    assert_eq!(placed(&independent), [(1, first.clone()), (2, second.clone())]);
+    assert_eq!(independent[1]["start_s"], 0.0);
+    assert!(advised(Tagged::Independent, "pair").is_empty());
+
+    // `f` and `g` do not depend on each other in either; what the tasks do themselves does.
+    let dependent = advised(Tagged::Dependent, "task");
+    assert_eq!(placed(&dependent).len(), 2);
+    assert_eq!(dependent[1]["start_s"], dependent[0]["end_s"]);
+    let pairs = advised(Tagged::Dependent, "pair");
+    assert_eq!(pairs.len(), 1);
+    assert_eq!(
+        ["earlier", "later", "reference", "dependence", "earlier_at", "later_at"]
+            .map(|column| pairs[0][column].as_str().unwrap()),
+        [
+            "task First",
+            "task Second",
+            "first",
+            "producer and consumer",
+            "solve.c:11 (task First)",
+            "solve.c:15 (task Second)"
+        ]
+    );
 }

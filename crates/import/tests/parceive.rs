@@ -621,6 +621,8 @@ fn locks_joins_tags_and_addresses_are_read() {
         .collect();
     assert_eq!(bytes, [1000..1004, 1004..1008]);
     let tag = &a.tags[0];
+    // Nothing says which instructions are in it.
+    assert_eq!((tag.activation, kinds(&experiment)), (None, vec!["tag-without-instructions"]));
     let call = find(a, ActivationKind::Call, 2);
     assert_eq!((&*tag.name, &*tag.kind, tag.counter), ("Solve", "section", 7));
     assert_eq!((tag.start_nanos, tag.end_nanos), {

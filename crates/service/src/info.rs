@@ -225,8 +225,11 @@ fn all_records(events: &dyn EventStore) -> RecordCounts {
 fn activation_counts(activations: &Activations) -> ActivationCountsReply {
     let touches = activations.touches.all();
     let count = |kind| activations.tree.count(kind);
+    let scopes = activations.tags.iter().filter(|tag| tag.activation.is_some());
+    let num_scopes = scopes.count() as u64;
     ActivationCountsReply {
-        calls: count(ActivationKind::Call),
+        // Sections and tasks of a database of Parceive are no calls.
+        calls: count(ActivationKind::Call).saturating_sub(num_scopes),
         loop_executions: count(ActivationKind::LoopExecution),
         iterations: count(ActivationKind::Iteration),
         references: activations.references.len() as u64,

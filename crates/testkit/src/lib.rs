@@ -12,6 +12,7 @@
 //! - [`needs`]: the corpus and programs that tests need; without them they are skipped, and counted.
 //! - [`otf2`]: traces of OTF2, of any size with answers known beforehand.
 //! - [`parceive`]: databases of Parceive, of any size with known numbers.
+//! - [`parceive_tags`]: databases of Parceive with a planted section and its tasks.
 //! - [`pascal`]: files of PaScal Analyzer, of a solver whose scaling is planted.
 //! - [`planted`]: programs with one planted cause of lost time, and programs without any.
 //! - [`sqlite`]: databases that SQLite itself writes.
@@ -28,6 +29,7 @@ pub mod json_trace;
 pub mod needs;
 pub mod otf2;
 pub mod parceive;
+pub mod parceive_tags;
 pub mod pascal;
 pub mod planted;
 pub mod sqlite;

@@ -409,7 +409,7 @@ impl<'c> Writer<'c> {
     }
 }
 
-const SCHEMA_2016: &str = "
+pub(crate) const SCHEMA_2016: &str = "
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
 CREATE TABLE Access(Id INTEGER PRIMARY KEY NOT NULL, Instruction INTEGER, Position INTEGER,
   Reference INTEGER, Type INTEGER, State INTEGER);

@@ -15,9 +15,9 @@ use crate::sqlite::{self, Database, Row, Table};
 
 pub use ids::{Ids, Key};
 pub use rows::{
-    AccessKind, AccessRow, CallRow, ExecutionRow, FileRow, FunctionRow, ImageRow, InstructionKind,
-    InstructionRow, IterationRow, LoopRow, MemberRow, ReferenceRow, SegmentRow, TagInstanceRow,
-    TagRow, ThreadRow,
+    AccessKind, AccessRow, CallRow, CallTagRow, ExecutionRow, FileRow, FunctionRow, ImageRow,
+    InstructionKind, InstructionRow, InstructionTagRow, IterationRow, LoopRow, MemberRow,
+    ReferenceRow, SegmentRow, TagInstanceRow, TagRow, ThreadRow,
 };
 pub use wall_clock::WallTime;
 

@@ -552,3 +552,43 @@ impl FromRow for TagInstanceRow {
         })
     }
 }
+
+/// A call that was made while an interval was marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallTagRow {
+    /// The call.
+    pub call: Key,
+    /// The marked interval.
+    pub instance: Key,
+}
+
+impl FromRow for CallTagRow {
+    const TABLES: &'static [&'static str] = &["CallTagInstance"];
+    const COLUMNS: &'static [&'static [&'static str]] = &[&["Call"], &["TagInstance", "Tag"]];
+
+    fn from_row(columns: &[Column], row: &Row<'_>, ids: &mut Ids) -> Option<Self> {
+        Some(Self { call: ids.key(row, at(columns, 0))?, instance: ids.key(row, at(columns, 1))? })
+    }
+}
+
+/// An instruction that was executed while an interval was marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InstructionTagRow {
+    /// The instruction.
+    pub instruction: Key,
+    /// The marked interval.
+    pub instance: Key,
+}
+
+impl FromRow for InstructionTagRow {
+    const TABLES: &'static [&'static str] = &["InstructionTagInstance"];
+    const COLUMNS: &'static [&'static [&'static str]] =
+        &[&["Instruction"], &["TagInstance", "Tag"]];
+
+    fn from_row(columns: &[Column], row: &Row<'_>, ids: &mut Ids) -> Option<Self> {
+        Some(Self {
+            instruction: ids.instruction(row, at(columns, 0))?,
+            instance: ids.key(row, at(columns, 1))?,
+        })
+    }
+}

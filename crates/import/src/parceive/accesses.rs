@@ -105,6 +105,13 @@ impl Instructions {
         self.position(id).map(|position| self.get(position))
     }
 
+    /// Says that an instruction is of another activation, by number of push.
+    pub(super) fn set_activation(&mut self, position: u32, activation: u32) {
+        if let Some(slot) = self.activation.get_mut(position as usize) {
+            *slot = activation;
+        }
+    }
+
     /// Positions of instructions that synchronise, ascending.
     pub(super) fn syncs(&self) -> &[u32] {
         &self.syncs

@@ -8,15 +8,15 @@ mod clock;
 mod key_map;
 mod program;
 mod structure;
+mod tags;
 mod threads;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parallax_base::{Issues, Limits, Source};
 use parallax_formats::FormatError;
-use parallax_formats::parceive::{
-    MemberRow, ParceiveDb, ReferenceRow, TagInstanceRow, TagRow, is_parceive,
-};
+use parallax_formats::parceive::{MemberRow, ParceiveDb, ReferenceRow, is_parceive};
 use parallax_model::{
     ActivationTree, ContextTree, Experiment, Metadata, Reference, Site, StorageClass, Tag,
 };
@@ -24,6 +24,7 @@ use parallax_model::{
 use self::accesses::{Instructions, Numbering};
 use self::key_map::KeyMap;
 use self::structure::Structure;
+use self::tags::Marked;
 use crate::ImportError;
 use crate::activations::{self, Reporter, Run, by_position, nanos};
 
@@ -49,7 +50,7 @@ fn read(
 ) -> Result<Experiment, FormatError> {
     let mut db = ParceiveDb::open(Source::clone(source), name, limits, issues)?;
     let generation = db.generation();
-    let Structure { builder, program, instructions, what, mut threads } =
+    let Structure { builder, program, instructions, what, mut threads, tags } =
         structure::read(&mut db, limits, issues)?;
 
     let mut report = Reporter { file: name, issues };
@@ -68,14 +69,14 @@ fn read(
     let touches = accesses::read(&mut db, &instructions, &numbering, &mut syncs, &mut report)?;
     drop(instructions);
     let touches = touches.finish(&tree, contexts.len(), &position);
+    let tags = on_clock(tags, &clock, &position);
     drop(position);
 
-    let tags = tags(&mut db, &threads, &clock, report.issues)?;
     let metadata = Metadata {
         title: title(&contexts, name),
         format: format!("Parceive ({} schema)", generation.name()),
         origin: name.to_owned(),
-        facts: Vec::new(),
+        facts: tag_facts(&tags),
         components: Vec::new(),
         samples: None,
         chosen: None,
@@ -129,41 +130,34 @@ fn references(
     Ok(References { list, at })
 }
 
-fn tags(
-    db: &mut ParceiveDb,
-    threads: &threads::Threads,
+/// What was marked, and how often: `section Solve (1), task First (12)`.
+fn tag_facts(tags: &[Tag]) -> Vec<(String, String)> {
+    let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for tag in tags {
+        *counts.entry((&tag.kind, &tag.name)).or_default() += 1;
+    }
+    let texts: Vec<_> =
+        counts.iter().map(|((kind, name), count)| format!("{kind} {name} ({count})")).collect();
+    let fact = ("tags".to_owned(), texts.join(", "));
+    if texts.is_empty() { Vec::new() } else { vec![fact] }
+}
+
+/// Marked intervals on the run's clock.
+fn on_clock(
+    marked: Vec<Marked>,
     clock: &parallax_model::Clock,
-    issues: &mut Issues,
-) -> Result<Vec<Tag>, FormatError> {
-    let mut names: Vec<(Arc<str>, Arc<str>)> = Vec::new();
-    let mut tag_at = KeyMap::default();
-    db.scan(issues, |row: TagRow| {
-        tag_at.add(row.id);
-        let kind = match row.kind {
-            Some(2) => "section".into(),
-            Some(10) => "task".into(),
-            Some(other) => format!("type {other}").into(),
-            None => "".into(),
-        };
-        names.push((row.name.unwrap_or_default().into(), kind));
-    })?;
-    let mut tags = Vec::new();
-    db.scan(issues, |row: TagInstanceRow| {
-        let found = tag_at.find(row.tag).and_then(|at| names.get(at as usize));
-        let (Some((name, kind)), Some(start), Some(end)) = (found, row.start, row.end) else {
-            return;
-        };
-        let start_nanos = nanos(clock, start);
-        tags.push(Tag {
-            name: Arc::clone(name),
-            kind: Arc::clone(kind),
-            thread: threads.find(row.thread),
-            start_nanos,
-            end_nanos: nanos(clock, end).max(start_nanos),
-            counter: row.counter,
-        });
-    })?;
-    Ok(tags)
+    position: &[parallax_base::ActivationIdx],
+) -> Vec<Tag> {
+    let tag = |own: Marked| Tag {
+        name: own.name,
+        kind: own.kind,
+        thread: own.thread,
+        start_nanos: nanos(clock, own.start),
+        end_nanos: nanos(clock, own.end),
+        counter: own.counter,
+        activation: own.scope.and_then(|scope| position.get(scope as usize)).copied(),
+    };
+    marked.into_iter().map(tag).collect()
 }
 
 /// The program's name: that of the binary of the first function that runs, else that of the file.

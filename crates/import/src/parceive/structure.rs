@@ -17,6 +17,7 @@ use parallax_model::{ActivationKind, ActivationTreeBuilder, NewActivation};
 use super::accesses::Instructions;
 use super::key_map::KeyMap;
 use super::program::Names;
+use super::tags::{Marked, Tags};
 use super::threads::Threads;
 use crate::activations::{NumberMap, Program, Reporter};
 
@@ -29,6 +30,7 @@ pub(super) struct Structure {
     /// By activation: the position of its function or loop.
     pub(super) what: Vec<u32>,
     pub(super) threads: Threads,
+    pub(super) tags: Vec<Marked>,
 }
 
 /// Bytes that a call, execution or iteration takes while the tree is built, about.
@@ -90,7 +92,8 @@ pub(super) fn read(
         .metadata("the calls and loops", bytes)
         .map_err(|cause| FormatError::Limit { file: file.clone(), cause })?;
     let segments = loops.segments(db, issues, &call_at)?;
-    let instructions = Instructions::read(db, issues, &segments, limits)?;
+    let mut instructions = Instructions::read(db, issues, &segments, limits)?;
+    let tags = Tags::read(db, issues, limits, (&threads, &call_at, &instructions))?;
     let mut report = Reporter { file: &file, issues };
     place_calls(&calls, &loops, &instructions, &mut builder, &threads, &mut report);
     loops.place(&calls, &mut builder, &threads, &mut report);
@@ -102,7 +105,10 @@ pub(super) fn read(
     report.many(Severity::Note, "threads-unknown", u64::from(!has_thread_rows), || {
         "the table of threads is empty; threads are those that calls name".to_owned()
     });
-    Ok(Structure { builder, program: names.program, instructions, what, threads })
+    let mut program = names.program;
+    let places = (&mut program, &mut what);
+    let tags = tags.place(&mut builder, &mut instructions, places, &mut report);
+    Ok(Structure { builder, program, instructions, what, threads, tags })
 }
 
 /// Executions and iterations.

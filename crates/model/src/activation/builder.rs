@@ -76,6 +76,12 @@ impl ActivationTreeBuilder {
         number
     }
 
+    /// An activation that was pushed, by its number.
+    #[must_use]
+    pub fn get(&self, activation: u32) -> Option<&NewActivation> {
+        self.list.get(activation as usize)
+    }
+
     /// Changes the parent of an activation that was pushed.
     pub fn set_parent(&mut self, activation: u32, parent: Option<u32>) {
         if let Some(found) = self.list.get_mut(activation as usize) {

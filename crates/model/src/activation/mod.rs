@@ -191,6 +191,9 @@ pub struct Tag {
     pub end_nanos: u64,
     /// Which one of this name it is, as the source counts.
     pub counter: u64,
+    /// The activation that stands for it, of kind [`ActivationKind::Call`]: what is done in the
+    /// interval is below it. `None` when it is an interval of time only.
+    pub activation: Option<ActivationIdx>,
 }
 
 /// How times of the source became nanoseconds.

@@ -334,6 +334,9 @@ table! {
         length_ns: Vec<u64> ["ns"],
         /// Counts the tags of one name.
         counter: Vec<u64>,
+        /// The activation that stands for it, with what is done in it below; null when it is an
+        /// interval of time only.
+        activation: Vec<Option<u64>>,
     }
 }
 

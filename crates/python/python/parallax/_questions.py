@@ -1431,6 +1431,9 @@ class ExperimentQuestions(ItemQuestions):
                 Its duration.
             - ``counter`` (u64):
                 Counts the tags of one name.
+            - ``activation`` (u64, may be null):
+                The activation that stands for it, with what is done in it below; null when it
+                is an interval of time only.
 
         Examples
         --------
@@ -1632,6 +1635,9 @@ class ExperimentQuestions(ItemQuestions):
                 Its duration.
             - ``counter`` (u64):
                 Counts the tags of one name.
+            - ``activation`` (u64, may be null):
+                The activation that stands for it, with what is done in it below; null when it
+                is an interval of time only.
 
         Examples
         --------

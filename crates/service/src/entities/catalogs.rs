@@ -138,6 +138,7 @@ impl Run<'_> {
                 .map(|tag| tag.end_nanos.saturating_sub(tag.start_nanos))
                 .collect(),
             counter: tags.iter().map(|tag| tag.counter).collect(),
+            activation: tags.iter().map(|tag| tag.activation.map(|a| u64::from(a.get()))).collect(),
         }
     }
 }

@@ -161,6 +161,8 @@ export class Tag extends Entity {
   get startNs(): number { return this.rows.number("start_ns", this.row); }
   get lengthNs(): number { return this.rows.number("length_ns", this.row); }
   get counter(): number { return this.rows.number("counter", this.row); }
+  /** The activation that stands for it; NaN when it is an interval of time only. */
+  get activation(): number { return this.rows.number("activation", this.row); }
 }
 
 /** The record of each kind. */
