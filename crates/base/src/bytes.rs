@@ -23,6 +23,10 @@ pub trait ByteSource: Send + Sync {
     /// When the range is not inside the source, or the bytes cannot be had.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError>;
 
+    /// Says that what was read so far is not needed soon, so that a source that holds it in memory
+    /// only because it was read may let it go. What is read again afterwards is the same.
+    fn forget(&self) {}
+
     /// The whole content, where it lies in memory anyway (mapped or owned).
     fn as_slice(&self) -> Option<&[u8]> {
         None

@@ -22,6 +22,8 @@ pub struct LimitExceeded {
 pub struct Limits {
     /// Most bytes of metadata (names, trees, tables) kept in memory.
     pub metadata_bytes: u64,
+    /// Most rows of one table that are kept in memory although they can be read again.
+    pub kept_rows: u64,
     /// Most bytes of one answer.
     pub answer_bytes: u64,
     /// Deepest nesting of contexts that is kept.
@@ -35,6 +37,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             metadata_bytes: 8 << 30,
+            kept_rows: 1 << 20,
             answer_bytes: 64 << 30,
             max_depth: 100_000,
             max_cells: 10_000_000,

@@ -87,7 +87,7 @@ fn references_have_names_sizes_and_places() {
     assert_eq!(named("lock").len(), 1);
     let sum = |name: &str| {
         let at = named(name)[0].0;
-        let own = run.touches.all().iter().filter(|touch| touch.reference.get() == at);
+        let own = run.touches.all().filter(|touch| touch.reference.get() == at);
         own.fold((0, 0), |sum, touch| (sum.0 + touch.reads, sum.1 + touch.writes))
     };
     let height = u32::try_from(HEIGHT).unwrap();
@@ -97,7 +97,7 @@ fn references_have_names_sizes_and_places() {
     assert_eq!(sum("bright"), (height + height - 1 + height, height + height - 1));
     // Rows are distinguished by their addresses.
     let mut rows: Vec<_> = (0..run.touches.len())
-        .filter(|&at| run.touches.all()[at].reference.get() == named("image")[0].0)
+        .filter(|&at| run.touches.get(at).unwrap().reference.get() == named("image")[0].0)
         .map(|at| run.touches.bytes(at).unwrap())
         .collect();
     rows.sort_by_key(|row| row.start);
@@ -130,7 +130,7 @@ fn threads_know_who_started_them_and_are_waited_for() {
     let first = |thread: u32| {
         let own = run.tree.iter().filter(|&a| run.tree.thread(a).get() == thread);
         let touches = own.flat_map(|a| run.touches.of(a));
-        touches.fold((u32::MAX, 0), |at, t| (at.0.min(t.first), at.1.max(t.last)))
+        touches.fold((u32::MAX, 0), |at, t| (at.0.min(t.first), at.1.max(t.first)))
     };
     for sync in &run.syncs {
         let Some(other) = sync.other_thread else { continue };
@@ -214,7 +214,7 @@ fn marks_that_do_not_fit_each_other_are_said() {
     let parents: Vec<_> = tree.iter().map(|a| tree.parent(a).map(ActivationIdx::get)).collect();
     assert_eq!(parents, [None, Some(0), Some(0)]);
     let touches = activations(&experiment).touches.of(ActivationIdx::new(2));
-    assert_eq!(touches.iter().map(|touch| touch.writes).sum::<u32>(), 1);
+    assert_eq!(touches.map(|touch| touch.writes).sum::<u32>(), 1);
 }
 
 /// Opens damaged bytes: an experiment that keeps its promises, or an error.
@@ -236,7 +236,7 @@ fn survive(bytes: Vec<u8>, what: &str) -> u64 {
         assert!(sync.lock.is_none_or(|lock| lock.idx() < run.references.len()), "{what}");
         assert!(sync.other_thread.is_none_or(|t| t.idx() < run.threads.len()), "{what}");
     }
-    assert!(run.touches.all().iter().all(|t| t.reference.idx() < run.references.len()), "{what}");
+    assert!(run.touches.all().all(|t| t.reference.idx() < run.references.len()), "{what}");
     tree.len() as u64
 }
 

@@ -92,7 +92,7 @@ fn what_a_rust_program_does_is_read_back() {
     let values = run.references.iter().position(|found| &*found.name == "*values").unwrap();
     assert_eq!(run.references[values].size_bytes, Some(8000));
     assert!(run.references[values].freed.is_some());
-    let own = run.touches.all().iter().filter(|touch| touch.reference.idx() == values);
+    let own = run.touches.all().filter(|touch| touch.reference.idx() == values);
     let (reads, writes) = own.fold((0, 0), |sum, t| (sum.0 + t.reads, sum.1 + t.writes));
     assert_eq!((reads, writes), (1000 + 2, 1 + 1000));
 }

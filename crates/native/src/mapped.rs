@@ -73,6 +73,18 @@ impl ByteSource for MappedFile {
         Ok(())
     }
 
+    fn forget(&self) {
+        #[cfg(unix)]
+        if let Some(map) = &self.map {
+            // SAFETY: The map is read-only and of a file, so that pages that are let go come back
+            // from the file, or as zeros where it was lost, as before.
+            #[expect(unsafe_code, reason = "advice that drops pages is unsafe for writable maps")]
+            let advised = unsafe { map.bytes.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+            // It is advice: nothing is wrong where it is not taken.
+            drop(advised);
+        }
+    }
+
     fn as_slice(&self) -> Option<&[u8]> {
         // Whoever cannot borrow reads, and is told why that fails.
         (!self.is_lost()).then(|| self.map.as_ref().map_or(&[][..], |map| &map.bytes))

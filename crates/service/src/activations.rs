@@ -91,7 +91,7 @@ impl Answers<ReferencesRequest> for OpenExperiment {
             control.advance(1).map_err(EngineError::from)?;
             let context = tree.context(activation);
             let of = wanted.get(context.idx()).map_or(&[][..], Vec::as_slice);
-            if touches.is_empty() || (of.is_empty() && !request.contexts.is_empty()) {
+            if touches.len() == 0 || (of.is_empty() && !request.contexts.is_empty()) {
                 continue;
             }
             for touch in touches {

@@ -223,8 +223,8 @@ fn all_records(events: &dyn EventStore) -> RecordCounts {
 }
 
 fn activation_counts(activations: &Activations) -> ActivationCountsReply {
-    let touches = activations.touches.all();
     let count = |kind| activations.tree.count(kind);
+    let touches = || activations.touches.all();
     let scopes = activations.tags.iter().filter(|tag| tag.activation.is_some());
     let num_scopes = scopes.count() as u64;
     ActivationCountsReply {
@@ -233,8 +233,8 @@ fn activation_counts(activations: &Activations) -> ActivationCountsReply {
         loop_executions: count(ActivationKind::LoopExecution),
         iterations: count(ActivationKind::Iteration),
         references: activations.references.len() as u64,
-        reads: touches.iter().map(|touch| u64::from(touch.reads)).sum(),
-        writes: touches.iter().map(|touch| u64::from(touch.writes)).sum(),
+        reads: touches().map(|touch| u64::from(touch.reads)).sum(),
+        writes: touches().map(|touch| u64::from(touch.writes)).sum(),
         threads: activations.threads.len() as u64,
     }
 }

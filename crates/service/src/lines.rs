@@ -105,7 +105,7 @@ impl Answers<LinesRequest> for OpenExperiment {
                 ActivationKind::Iteration => {}
             }
             let touches = activations.touches.of(activation);
-            if touches.is_empty() || !code_here(activation) {
+            if touches.len() == 0 || !code_here(activation) {
                 continue;
             }
             for touch in touches {

@@ -262,7 +262,7 @@ fn shared_references_are_the_intersection() {
     let tree = &activations.tree;
     let uses = |id: u32| -> BTreeSet<u32> {
         let within = activations.touches.within(tree, ActivationIdx::new(id));
-        within.iter().map(|touch| touch.reference.get()).collect()
+        within.map(|touch| touch.reference.get()).collect()
     };
     let mut shares_some = 0;
     for first in (0..tree.len()).step_by(3).map(|at| u32::try_from(at).unwrap()) {

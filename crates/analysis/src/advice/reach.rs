@@ -40,7 +40,7 @@ impl<'a> Reach<'a> {
             })
             .collect();
         forks.sort_unstable();
-        let has_addresses = (0..run.touches.len()).any(|at| run.touches.bytes(at).is_some());
+        let has_addresses = run.touches.has_addresses();
         Self { run, forks, roots, has_addresses }
     }
 
@@ -94,8 +94,8 @@ impl<'a> Reach<'a> {
         self.forks.get(from..to).unwrap_or_default().iter().map(|(_, thread)| *thread).collect()
     }
 
-    pub(super) fn touch(&self, position: usize) -> Option<&'a Touch> {
-        self.run.touches.all().get(position)
+    pub(super) fn touch(&self, position: usize) -> Option<Touch> {
+        self.run.touches.get(position)
     }
 
     pub(super) fn bytes(&self, position: usize) -> Range<u64> {

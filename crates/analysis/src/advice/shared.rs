@@ -58,7 +58,7 @@ impl SharedTouches {
             let seen = &mut self.seen;
             reach.touches(part, |position| {
                 let Some(touch) = reach.touch(position) else { return };
-                visit(part, position, touch);
+                visit(part, position, &touch);
                 let Some(slot) = seen.get_mut(touch.reference.idx()) else { return };
                 if slot.round == round {
                     slot.is_shared |= slot.part != number;

@@ -137,7 +137,6 @@ pub(crate) fn run(variables: &[Variable], program: &[Statement], has_addresses: 
                 reads: 0,
                 writes: 0,
                 first: sequence,
-                last: sequence,
                 is_read_first: !raw.is_write,
                 read_line: 0,
                 write_line: 0,
@@ -147,7 +146,6 @@ pub(crate) fn run(variables: &[Variable], program: &[Statement], has_addresses: 
             to,
         ));
         (*low, *high) = ((*low).min(from), (*high).max(to));
-        touch.last = sequence;
         if raw.is_write {
             touch.write_line = if touch.writes == 0 { raw.line } else { touch.write_line };
             touch.writes += 1;

@@ -6,12 +6,13 @@ mod ids;
 mod rows;
 mod wall_clock;
 
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use parallax_base::{Issues, Limits, Place, Severity, Source, Stage};
 
 use crate::FormatError;
-use crate::sqlite::{self, Database, Row, Table};
+use crate::sqlite::{self, Column, Database, Leaves, Row, Table};
 
 pub use ids::{Ids, Key};
 pub use rows::{
@@ -134,6 +135,18 @@ impl ParceiveDb {
         issues: &mut Issues,
         mut visit: impl FnMut(R),
     ) -> Result<(), FormatError> {
+        self.scan_pages(issues, |row, _| visit(row))
+    }
+
+    /// As [`ParceiveDb::scan`], with the page that each row is in, for [`ParceiveDb::pages`].
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub fn scan_pages<R: rows::FromRow>(
+        &mut self,
+        issues: &mut Issues,
+        mut visit: impl FnMut(R, u32),
+    ) -> Result<(), FormatError> {
         let Self { database, ids } = self;
         let Some(table) = R::TABLES.iter().find_map(|name| database.table(name)) else {
             return Ok(());
@@ -142,7 +155,7 @@ impl ParceiveDb {
         let mut unusable = 0_u64;
         database.scan(table, issues, &mut |row: &Row<'_>| {
             match R::from_row(&columns, row, ids) {
-                Some(found) => visit(found),
+                Some(found) => visit(found, row.page()),
                 None => unusable += 1,
             }
             ControlFlow::Continue(())
@@ -161,9 +174,41 @@ impl ParceiveDb {
         Ok(())
     }
 
+    /// A reader that reads pages of a table again, while the table or another one is scanned.
+    /// `None` when the table is not there.
+    #[must_use]
+    pub fn pages<R: rows::FromRow>(&self) -> Option<RowPages<R>> {
+        let table = R::TABLES.iter().find_map(|name| self.database.table(name))?;
+        let (columns, leaves) = (R::columns(table), Leaves::new(&self.database, table));
+        Some(RowPages { leaves, columns, ids: Ids::default(), row: PhantomData })
+    }
+
     /// Whether a table has a column.
     #[must_use]
     pub fn has(&self, table: &str, column: &str) -> bool {
         self.database.table(table).is_some_and(|table: &Table| table.has(column))
+    }
+}
+
+/// Rows of one table, page by page. Ids that are text get other numbers here than in a scan.
+pub struct RowPages<R> {
+    leaves: Leaves,
+    columns: Vec<Column>,
+    ids: Ids,
+    row: PhantomData<R>,
+}
+
+impl<R: rows::FromRow> RowPages<R> {
+    /// Calls `visit` with each row of a page that a scan named, in the same order.
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub fn visit(&mut self, page: u32, mut visit: impl FnMut(R)) -> Result<(), FormatError> {
+        let Self { leaves, columns, ids, .. } = self;
+        leaves.visit(page, &mut |row| {
+            if let Some(found) = R::from_row(columns, row, ids) {
+                visit(found);
+            }
+        })
     }
 }

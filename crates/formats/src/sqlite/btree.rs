@@ -36,13 +36,26 @@ pub(super) fn scan(
 struct Scan<'d> {
     database: &'d Database,
     table: &'d Table,
-    pages: Pages<'d>,
-    /// Overflow pages are read in addition to leaves.
-    overflow: Pages<'d>,
+    buffers: Buffers,
     /// Pages that were visited, by bit: no tree reaches a page twice.
     seen: Vec<u64>,
+}
+
+/// What reading a leaf needs.
+pub(super) struct Buffers {
+    pages: Pages,
+    /// Overflow pages are read in addition to leaves.
+    overflow: Pages,
     payload: Vec<u8>,
     slots: Slots,
+}
+
+impl Buffers {
+    pub(super) fn new(database: &Database) -> Self {
+        let pages = || Pages::new(&database.source, database.header.page_size);
+        let (payload, slots) = (Vec::new(), Slots::default());
+        Self { pages: pages(), overflow: pages(), payload, slots }
+    }
 }
 
 /// What a page of a tree turned out to be.
@@ -54,20 +67,11 @@ enum Page {
 
 impl<'d> Scan<'d> {
     fn new(database: &'d Database, table: &'d Table) -> Self {
-        let pages = || Pages::new(&*database.source, database.header.page_size);
         // A damaged header may claim more pages than the file has.
         let in_file = database.source.len() / u64::from(database.header.page_size);
         let count = in_file.min(database.header.page_count.into());
         let words = usize::try_from(count / 64 + 1).unwrap_or(1);
-        Self {
-            database,
-            table,
-            pages: pages(),
-            overflow: pages(),
-            seen: vec![0; words],
-            payload: Vec::new(),
-            slots: Slots::default(),
-        }
+        Self { database, table, buffers: Buffers::new(database), seen: vec![0; words] }
     }
 
     fn run(
@@ -90,7 +94,8 @@ impl<'d> Scan<'d> {
                 Page::Interior(_) => self.damaged(issues, number, "it lies too deep"),
                 Page::Damaged(what) => self.damaged(issues, number, &what),
                 Page::Leaf => {
-                    if self.leaf(number, issues, visit)?.is_break() {
+                    let Self { database, table, buffers, .. } = &mut self;
+                    if leaf(database, table, buffers, number, issues, visit)?.is_break() {
                         return Ok(());
                     }
                 }
@@ -112,7 +117,7 @@ impl<'d> Scan<'d> {
     }
 
     fn damaged(&self, issues: &mut Issues, page: u32, what: &str) {
-        let offset = self.pages.offset(page);
+        let offset = self.buffers.pages.offset(page);
         let place = Place::Byte { file: self.database.file.clone(), offset };
         issues.report(Severity::Error, Stage::Read, "page-damaged", place, || {
             format!(
@@ -133,7 +138,7 @@ impl<'d> Scan<'d> {
     /// The children of an interior page, or what else the page is.
     fn page(&mut self, number: u32) -> Result<Page, FormatError> {
         let usable = self.database.header.usable_size as usize;
-        let bytes = match self.pages.get(number) {
+        let bytes = match self.buffers.pages.get(number) {
             Ok(bytes) => bytes.get(..usable).unwrap_or(bytes),
             Err(error) => return self.outside(error).map(Page::Damaged),
         };
@@ -152,61 +157,64 @@ impl<'d> Scan<'d> {
             None => Page::Damaged("it is empty".to_owned()),
         })
     }
+}
 
-    fn leaf(
-        &mut self,
-        number: u32,
-        issues: &mut Issues,
-        visit: &mut dyn FnMut(&Row<'_>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, FormatError> {
-        let Self { database, table, pages, overflow, payload, slots, .. } = self;
-        let header = &database.header;
-        let usable = header.usable_size as usize;
-        let page_offset = pages.offset(number);
-        let bytes = pages.get(number).map_err(|cause| FormatError::read(&database.file, cause))?;
-        let bytes = bytes.get(..usable).unwrap_or(bytes);
-        let start = header_start(number);
-        let count = half(bytes, start + 3).unwrap_or(0);
-        for cell in 0..usize::from(count) {
-            let at = half(bytes, start + LEAF_HEADER + 2 * cell).map(usize::from);
-            let found = at.and_then(|at| bytes.get(at..)).and_then(|cell| Cell::read(cell, usable));
-            let mut fault = "it does not fit its page";
-            if let Some(cell) = found {
-                let whole = match cell.overflow {
-                    None => Some(cell.local),
-                    Some(first) => {
-                        let limit = header.page_count;
-                        match gather(overflow, usable, limit, &cell, first, payload) {
-                            Ok(()) => Some(payload.as_slice()),
-                            Err(Fault::Read(cause @ ReadError::Storage { .. })) => {
-                                return Err(FormatError::read(&database.file, cause));
-                            }
-                            Err(_) => {
-                                fault = "its rest cannot be found";
-                                None
-                            }
+/// Calls `visit` with the rows of one leaf.
+pub(super) fn leaf(
+    database: &Database,
+    table: &Table,
+    buffers: &mut Buffers,
+    number: u32,
+    issues: &mut Issues,
+    visit: &mut dyn FnMut(&Row<'_>) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, FormatError> {
+    let Buffers { pages, overflow, payload, slots } = buffers;
+    let header = &database.header;
+    let usable = header.usable_size as usize;
+    let page_offset = pages.offset(number);
+    let bytes = pages.get(number).map_err(|cause| FormatError::read(&database.file, cause))?;
+    let bytes = bytes.get(..usable).unwrap_or(bytes);
+    let start = header_start(number);
+    let count = half(bytes, start + 3).unwrap_or(0);
+    for cell in 0..usize::from(count) {
+        let at = half(bytes, start + LEAF_HEADER + 2 * cell).map(usize::from);
+        let found = at.and_then(|at| bytes.get(at..)).and_then(|cell| Cell::read(cell, usable));
+        let mut fault = "it does not fit its page";
+        if let Some(cell) = found {
+            let whole = match cell.overflow {
+                None => Some(cell.local),
+                Some(first) => {
+                    let limit = header.page_count;
+                    match gather(overflow, usable, limit, &cell, first, payload) {
+                        Ok(()) => Some(payload.as_slice()),
+                        Err(Fault::Read(cause @ ReadError::Storage { .. })) => {
+                            return Err(FormatError::read(&database.file, cause));
+                        }
+                        Err(_) => {
+                            fault = "its rest cannot be found";
+                            None
                         }
                     }
-                };
-                if let Some(whole) = whole {
-                    if slots.read(whole).is_some() {
-                        let row = Row::new(cell.rowid, whole, header.encoding, slots);
-                        if visit(&row).is_break() {
-                            return Ok(ControlFlow::Break(()));
-                        }
-                        continue;
-                    }
-                    fault = "its values do not fit it";
                 }
+            };
+            if let Some(whole) = whole {
+                if slots.read(whole).is_some() {
+                    let row = Row::new((number, cell.rowid), whole, header.encoding, slots);
+                    if visit(&row).is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    continue;
+                }
+                fault = "its values do not fit it";
             }
-            let offset = page_offset + at.unwrap_or(0) as u64;
-            let place = Place::Byte { file: database.file.clone(), offset };
-            issues.report(Severity::Error, Stage::Read, "row-damaged", place, || {
-                format!("a row of table {} cannot be read: {fault}; it is omitted", table.name)
-            });
         }
-        Ok(ControlFlow::Continue(()))
+        let offset = page_offset + at.unwrap_or(0) as u64;
+        let place = Place::Byte { file: database.file.clone(), offset };
+        issues.report(Severity::Error, Stage::Read, "row-damaged", place, || {
+            format!("a row of table {} cannot be read: {fault}; it is omitted", table.name)
+        });
     }
+    Ok(ControlFlow::Continue(()))
 }
 
 /// Page 1 begins with the header of the database.
@@ -274,7 +282,7 @@ enum Fault {
 
 /// Puts a row together from its leaf and its overflow pages.
 fn gather(
-    pages: &mut Pages<'_>,
+    pages: &mut Pages,
     usable: usize,
     page_count: u32,
     cell: &Cell<'_>,

@@ -33,6 +33,7 @@ pub fn is_sqlite(source: &dyn ByteSource) -> bool {
 }
 
 /// An open database: its header and the tables of its schema.
+#[derive(Clone)]
 pub struct Database {
     source: Source,
     file: String,
@@ -127,5 +128,36 @@ impl Database {
             });
         }
         btree::scan(self, table, issues, visit)
+    }
+}
+
+/// Reads pages of a table again whose numbers are known from a scan.
+pub struct Leaves {
+    database: Database,
+    table: Table,
+    buffers: btree::Buffers,
+}
+
+impl Leaves {
+    /// A reader of the leaves of `table`.
+    #[must_use]
+    pub fn new(database: &Database, table: &Table) -> Self {
+        let buffers = btree::Buffers::new(database);
+        Self { database: database.clone(), table: table.clone(), buffers }
+    }
+
+    /// Calls `visit` with each row of a page that [`Row::page`] named. Damaged rows are not visited;
+    /// the scan has reported them.
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub fn visit(&mut self, page: u32, visit: &mut dyn FnMut(&Row<'_>)) -> Result<(), FormatError> {
+        let Self { database, table, buffers } = self;
+        let mut known = Issues::new();
+        let mut each = |row: &Row<'_>| {
+            visit(row);
+            ControlFlow::Continue(())
+        };
+        btree::leaf(database, table, buffers, page, &mut known, &mut each).map(|_| ())
     }
 }

@@ -1,23 +1,30 @@
 //! Pages of the file, borrowed where it lies in memory, else read in blocks.
 
-use parallax_base::{ByteSource, ReadError, end_inside};
+use parallax_base::{ReadError, Source, end_inside};
 
 /// Bytes that are read at once from a source that cannot lend them: tables lie mostly in
 /// consecutive pages.
 const STRETCH_BYTES: u64 = 256 << 10;
 
 /// Reads pages one after the other.
-pub(super) struct Pages<'s> {
-    source: &'s dyn ByteSource,
+pub(super) struct Pages {
+    source: Source,
     page_size: u64,
     /// The block that was read last, where the source cannot lend its bytes.
     buffer: Vec<u8>,
     buffer_start: u64,
+    /// Bytes read since the source was told that they are not needed any more.
+    read_bytes: u64,
 }
 
-impl<'s> Pages<'s> {
-    pub(super) fn new(source: &'s dyn ByteSource, page_size: u32) -> Self {
-        Self { source, page_size: page_size.into(), buffer: Vec::new(), buffer_start: 0 }
+/// Bytes that are read before a source may let them go.
+const FORGET_BYTES: u64 = 16 << 20;
+
+impl Pages {
+    pub(super) fn new(source: &Source, page_size: u32) -> Self {
+        let (buffer, buffer_start, read_bytes) = (Vec::new(), 0, 0);
+        let page_size = page_size.into();
+        Self { source: Source::clone(source), page_size, buffer, buffer_start, read_bytes }
     }
 
     /// The offset of page `number`, counted from 1.
@@ -30,6 +37,11 @@ impl<'s> Pages<'s> {
         let offset = self.offset(number);
         let out = |wanted| ReadError::OutOfBounds { offset, wanted, len: self.source.len() };
         let end = end_inside(offset, self.page_size, self.source.len())?;
+        self.read_bytes += self.page_size;
+        if self.read_bytes >= FORGET_BYTES {
+            self.read_bytes = 0;
+            self.source.forget();
+        }
         if let Some(all) = self.source.as_slice() {
             let range = usize::try_from(offset).ok().zip(usize::try_from(end).ok());
             return range

@@ -49,6 +49,7 @@ struct Slot {
 /// One row of a table.
 #[derive(Debug)]
 pub struct Row<'r> {
+    page: u32,
     rowid: i64,
     payload: &'r [u8],
     encoding: Encoding,
@@ -91,8 +92,19 @@ impl Slots {
 }
 
 impl<'r> Row<'r> {
-    pub(super) fn new(rowid: i64, payload: &'r [u8], encoding: Encoding, slots: &'r Slots) -> Self {
-        Self { rowid, payload, encoding, slots }
+    pub(super) fn new(
+        (page, rowid): (u32, i64),
+        payload: &'r [u8],
+        encoding: Encoding,
+        slots: &'r Slots,
+    ) -> Self {
+        Self { page, rowid, payload, encoding, slots }
+    }
+
+    /// The page of the file that it is in, counted from 1: where [`super::Leaves`] finds it again.
+    #[must_use]
+    pub const fn page(&self) -> u32 {
+        self.page
     }
 
     /// The number of the row in its table.

@@ -22,7 +22,9 @@ pub(crate) struct Access {
 /// Adds accesses up by activation, reference and epoch of the thread.
 pub(crate) struct TouchCollector {
     touches: TouchesBuilder,
-    /// Touches by activation, reference and epoch.
+    /// Touches that more accesses may be added to, and where they are by activation, reference and
+    /// epoch. When there are too many, they go to `touches`, where parts are added up.
+    open: Vec<Open>,
     known: NumberMap<(u32, u32, u32), u32>,
     last: Option<((u32, u32, u32), u32)>,
     /// By thread: how many synchronisations it has passed.
@@ -32,14 +34,24 @@ pub(crate) struct TouchCollector {
     num_lost: u64,
 }
 
+struct Open {
+    activation: u32,
+    touch: Touch,
+    bytes: (u64, u64),
+}
+
 /// Bytes of a touch while all are collected, about.
-const TOUCH_BYTES: u64 = 80;
+const TOUCH_BYTES: u64 = 40;
+
+/// Touches that more accesses may be added to, at most.
+const MOST_OPEN: usize = 1 << 16;
 
 impl TouchCollector {
     /// Keeps touches in at most so many bytes; what is beyond is counted as lost.
     pub(crate) fn new(most_bytes: u64) -> Self {
         Self {
             touches: TouchesBuilder::new(),
+            open: Vec::new(),
             known: NumberMap::default(),
             last: None,
             epochs: Vec::new(),
@@ -66,7 +78,7 @@ impl TouchCollector {
 
     /// Adds an access, in the order of the source.
     pub(crate) fn add(&mut self, access: &Access) {
-        if self.touches.len() as u64 > self.most || self.sequence == u32::MAX {
+        if (self.touches.len() + self.open.len()) as u64 > self.most || self.sequence == u32::MAX {
             self.num_lost += 1;
             return;
         }
@@ -79,50 +91,62 @@ impl TouchCollector {
             _ => self.touch(key, access, sequence),
         };
         self.last = Some((key, at));
-        self.touches.change(at, |touch, bytes| {
-            touch.last = sequence;
-            let (count, line) = if access.is_write {
-                (&mut touch.writes, &mut touch.write_line)
+        let Some(Open { touch, bytes, .. }) = self.open.get_mut(at as usize) else { return };
+        let (count, line) = if access.is_write {
+            (&mut touch.writes, &mut touch.write_line)
+        } else {
+            (&mut touch.reads, &mut touch.read_line)
+        };
+        if *count == 0 {
+            *line = access.line;
+        }
+        *count = count.saturating_add(1);
+        if let Some((address, size)) = access.bytes {
+            let end = address.saturating_add(size.max(1));
+            *bytes = if bytes.0 < bytes.1 {
+                (bytes.0.min(address), bytes.1.max(end))
             } else {
-                (&mut touch.reads, &mut touch.read_line)
+                (address, end)
             };
-            if *count == 0 {
-                *line = access.line;
-            }
-            *count = count.saturating_add(1);
-            if let (Some((from, to)), Some((address, size))) = (bytes, access.bytes) {
-                let end = address.saturating_add(size.max(1));
-                (*from, *to) = if *from < *to {
-                    ((*from).min(address), (*to).max(end))
-                } else {
-                    (address, end)
-                };
-            }
-        });
+        }
     }
 
     /// The touches, and how many accesses were too many.
-    pub(crate) fn finish(self) -> (TouchesBuilder, u64) {
+    pub(crate) fn finish(mut self) -> (TouchesBuilder, u64) {
+        self.close();
         (self.touches, self.num_lost)
     }
 
     fn touch(&mut self, key: (u32, u32, u32), access: &Access, sequence: u32) -> u32 {
-        let Self { known, touches, .. } = self;
-        *known.entry(key).or_insert_with(|| {
-            let at = u32::try_from(touches.len()).unwrap_or(u32::MAX);
-            let touch = Touch {
-                reference: ReferenceIdx::new(key.1),
-                reads: 0,
-                writes: 0,
-                first: sequence,
-                last: sequence,
-                is_read_first: !access.is_write,
-                read_line: 0,
-                write_line: 0,
-                epoch: key.2,
-            };
-            touches.push(key.0, touch, access.bytes.is_some().then_some((0, 0)));
-            at
-        })
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        if self.open.len() >= MOST_OPEN {
+            self.close();
+        }
+        let at = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+        let touch = Touch {
+            reference: ReferenceIdx::new(key.1),
+            reads: 0,
+            writes: 0,
+            first: sequence,
+            is_read_first: !access.is_write,
+            read_line: 0,
+            write_line: 0,
+            epoch: key.2,
+        };
+        self.open.push(Open { activation: key.0, touch, bytes: (0, 0) });
+        self.known.insert(key, at);
+        at
+    }
+
+    /// Hands all open touches over.
+    fn close(&mut self) {
+        for Open { activation, touch, bytes } in self.open.drain(..) {
+            let bytes = (bytes.0 < bytes.1).then_some(bytes);
+            self.touches.push(activation, touch, bytes);
+        }
+        self.known.clear();
+        self.last = None;
     }
 }

@@ -1,122 +1,13 @@
-//! Instructions and accesses: who reads and writes what, in which epoch.
+//! Accesses: who reads and writes what, in which epoch.
 
-use parallax_base::{ActivationIdx, Issues, Limits, ReferenceIdx, Severity, ThreadIdx};
+use parallax_base::{ActivationIdx, Limits, ReferenceIdx, Severity, ThreadIdx};
 use parallax_formats::FormatError;
-use parallax_formats::parceive::{
-    AccessKind, AccessRow, InstructionKind, InstructionRow, Key, ParceiveDb,
-};
+use parallax_formats::parceive::{AccessKind, AccessRow, InstructionKind, ParceiveDb};
 use parallax_model::{ActivationTree, SyncEvent, TouchesBuilder};
 
+use super::instructions::Instructions;
 use super::key_map::KeyMap;
-use super::structure::Segments;
 use crate::activations::{Access, Reporter, TouchCollector};
-
-/// All instructions in columns: there are as many as accesses.
-#[derive(Default)]
-pub(super) struct Instructions {
-    at: KeyMap,
-    /// Number of push of the activation; `u32::MAX` when unknown.
-    activation: Vec<u32>,
-    /// The kind in the highest 4 bits, the line in the others.
-    kind_and_line: Vec<u32>,
-    /// Positions of those that synchronise.
-    syncs: Vec<u32>,
-}
-
-/// One instruction.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Instruction {
-    pub(super) activation: Option<u32>,
-    pub(super) kind: InstructionKind,
-    pub(super) line: u32,
-}
-
-const LINE_BITS: u32 = 28;
-
-const KINDS: [InstructionKind; 9] = [
-    InstructionKind::Call,
-    InstructionKind::Access,
-    InstructionKind::Alloc,
-    InstructionKind::Free,
-    InstructionKind::Fork,
-    InstructionKind::Join,
-    InstructionKind::Acquire,
-    InstructionKind::Release,
-    InstructionKind::Other,
-];
-
-impl Instructions {
-    pub(super) fn read(
-        db: &mut ParceiveDb,
-        issues: &mut Issues,
-        segments: &Segments,
-        limits: &Limits,
-    ) -> Result<Self, FormatError> {
-        let mut all = Self::default();
-        let mut is_too_many = false;
-        // Rows of one segment lie together.
-        let mut last: (Option<Key>, u32) = (None, u32::MAX);
-        let most = limits.metadata_bytes / 12;
-        db.scan(issues, |row: InstructionRow| {
-            if all.activation.len() as u64 >= most {
-                is_too_many = true;
-                return;
-            }
-            let position = all.at.add(row.id);
-            if last.0 != row.segment || row.segment.is_none() {
-                let at = segments.at.find(row.segment);
-                let found = at.and_then(|at| segments.activation.get(at as usize));
-                last = (row.segment, found.copied().unwrap_or(u32::MAX));
-            }
-            all.activation.push(last.1);
-            let line = row.line.min((1 << LINE_BITS) - 1);
-            all.kind_and_line.push((row.kind as u32) << LINE_BITS | line);
-            if row.kind >= InstructionKind::Fork && row.kind <= InstructionKind::Release {
-                all.syncs.push(position);
-            }
-        })?;
-        if is_too_many {
-            let wanted = most.saturating_add(1) * 12;
-            let cause = limits.metadata("the instructions", wanted).err();
-            if let Some(cause) = cause {
-                return Err(FormatError::Limit { file: db.file().to_owned(), cause });
-            }
-        }
-        Ok(all)
-    }
-
-    pub(super) fn position(&self, id: Option<Key>) -> Option<u32> {
-        self.at.find(id)
-    }
-
-    pub(super) fn get(&self, position: u32) -> Instruction {
-        let at = position as usize;
-        let activation = self.activation.get(at).copied().unwrap_or(u32::MAX);
-        let packed = self.kind_and_line.get(at).copied().unwrap_or(8 << LINE_BITS);
-        let kind = KINDS.get((packed >> LINE_BITS) as usize).copied();
-        Instruction {
-            activation: (activation != u32::MAX).then_some(activation),
-            kind: kind.unwrap_or(InstructionKind::Other),
-            line: packed & ((1 << LINE_BITS) - 1),
-        }
-    }
-
-    pub(super) fn find(&self, id: Option<Key>) -> Option<Instruction> {
-        self.position(id).map(|position| self.get(position))
-    }
-
-    /// Says that an instruction is of another activation, by number of push.
-    pub(super) fn set_activation(&mut self, position: u32, activation: u32) {
-        if let Some(slot) = self.activation.get_mut(position as usize) {
-            *slot = activation;
-        }
-    }
-
-    /// Positions of instructions that synchronise, ascending.
-    pub(super) fn syncs(&self) -> &[u32] {
-        &self.syncs
-    }
-}
 
 /// How to number what accesses name.
 pub(super) struct Numbering<'a> {

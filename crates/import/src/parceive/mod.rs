@@ -5,6 +5,7 @@
 
 mod accesses;
 mod clock;
+mod instructions;
 mod key_map;
 mod program;
 mod structure;
@@ -21,7 +22,8 @@ use parallax_model::{
     ActivationTree, ContextTree, Experiment, Metadata, Reference, Site, StorageClass, Tag,
 };
 
-use self::accesses::{Instructions, Numbering};
+use self::accesses::Numbering;
+use self::instructions::Instructions;
 use self::key_map::KeyMap;
 use self::structure::Structure;
 use self::tags::Marked;
@@ -67,6 +69,7 @@ fn read(
     let numbering =
         Numbering { tree: &tree, position: &position, references: &references.at, limits };
     let touches = accesses::read(&mut db, &instructions, &numbering, &mut syncs, &mut report)?;
+    instructions.check()?;
     drop(instructions);
     let touches = touches.finish(&tree, contexts.len(), &position);
     let tags = on_clock(tags, &clock, &position);

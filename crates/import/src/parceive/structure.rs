@@ -14,7 +14,7 @@ use parallax_formats::parceive::{
 };
 use parallax_model::{ActivationKind, ActivationTreeBuilder, NewActivation};
 
-use super::accesses::Instructions;
+use super::instructions::Instructions;
 use super::key_map::KeyMap;
 use super::program::Names;
 use super::tags::{Marked, Tags};
@@ -51,37 +51,14 @@ pub(super) fn read(
 ) -> Result<Structure, FormatError> {
     let file = db.file().to_owned();
     let names = Names::read(db, issues)?;
-    let mut calls: Vec<CallRow> = Vec::new();
-    let mut call_at = KeyMap::default();
-    db.scan(issues, |row: CallRow| {
-        call_at.add(row.id);
-        calls.push(row);
-    })?;
+    let mut builder = ActivationTreeBuilder::new();
+    let mut what = Vec::new();
+    let calls = Calls::read(db, issues, &mut builder, &names, &mut what)?;
     let mut thread_rows: Vec<ThreadRow> = Vec::new();
     db.scan(issues, |row: ThreadRow| thread_rows.push(row))?;
     let has_thread_rows = !thread_rows.is_empty();
-    let mut of_calls: Vec<Key> = calls.iter().map(|call| call.thread.unwrap_or(0)).collect();
-    of_calls.sort_unstable();
-    of_calls.dedup();
-    let mut threads = Threads::new(thread_rows, of_calls);
-
-    let mut builder = ActivationTreeBuilder::new();
-    let mut what = Vec::new();
-    let mut open_calls = 0_u64;
-    for call in &calls {
-        open_calls += u64::from(call.start.is_none() || call.end.is_none());
-        builder.push(NewActivation {
-            kind: ActivationKind::Call,
-            parent: None,
-            thread: threads.find(Some(call.thread.unwrap_or(0))).unwrap_or(ThreadIdx::new(0)),
-            start_nanos: call.start,
-            end_nanos: call.end,
-            number: 0,
-            line: 0,
-            source_id: call.id,
-        });
-        what.push(names.function_at.find(call.function).unwrap_or(u32::MAX));
-    }
+    let mut threads = Threads::new(thread_rows, calls.threads.iter().copied());
+    calls.set_threads(&threads, &mut builder);
     let mut loops = Loops::read(db, issues, &mut builder, &names, &mut what)?;
     // Loops that are all that is left of a program ran on some thread, too.
     if threads.len() == 0 && !builder.is_empty() {
@@ -91,13 +68,13 @@ pub(super) fn read(
     limits
         .metadata("the calls and loops", bytes)
         .map_err(|cause| FormatError::Limit { file: file.clone(), cause })?;
-    let segments = loops.segments(db, issues, &call_at)?;
-    let mut instructions = Instructions::read(db, issues, &segments, limits)?;
-    let tags = Tags::read(db, issues, limits, (&threads, &call_at, &instructions))?;
+    let segments = loops.segments(db, issues, &calls.at)?;
+    let mut instructions = Instructions::read(db, issues, segments, limits)?;
+    let tags = Tags::read(db, issues, limits, (&threads, &calls.at, &instructions))?;
     let mut report = Reporter { file: &file, issues };
-    place_calls(&calls, &loops, &instructions, &mut builder, &threads, &mut report);
-    loops.place(&calls, &mut builder, &threads, &mut report);
-    report.many(Severity::Warning, "call-open", open_calls, || {
+    place_calls(&calls, &loops, &instructions, &mut builder, &mut report);
+    loops.place(&mut builder, &mut report);
+    report.many(Severity::Warning, "call-open", calls.num_open, || {
         "a call has no start or no end, as when the program was stopped; it is taken to last as \
          long as what encloses it"
             .to_owned()
@@ -109,6 +86,66 @@ pub(super) fn read(
     let places = (&mut program, &mut what);
     let tags = tags.place(&mut builder, &mut instructions, places, &mut report);
     Ok(Structure { builder, program, instructions, what, threads, tags })
+}
+
+/// Calls, as far as the builder does not have them.
+#[derive(Default)]
+struct Calls {
+    at: KeyMap,
+    /// Where each one is made; [`NO_INSTRUCTION`] for entry calls.
+    instruction: Vec<Key>,
+    /// Threads in the order in which calls named them.
+    threads: Vec<Key>,
+    /// Calls without a start or an end.
+    num_open: u64,
+}
+
+const NO_INSTRUCTION: Key = Key::MAX;
+
+impl Calls {
+    /// Adds all calls to `builder`, which has nothing yet; their threads are positions in
+    /// [`Calls::threads`] until [`Calls::set_threads`].
+    fn read(
+        db: &mut ParceiveDb,
+        issues: &mut parallax_base::Issues,
+        builder: &mut ActivationTreeBuilder,
+        names: &Names,
+        what: &mut Vec<u32>,
+    ) -> Result<Self, FormatError> {
+        let mut calls = Self::default();
+        let mut thread_at: NumberMap<Key, ThreadIdx> = NumberMap::default();
+        db.scan(issues, |row: CallRow| {
+            calls.at.add(row.id);
+            calls.instruction.push(row.instruction.unwrap_or(NO_INSTRUCTION));
+            calls.num_open += u64::from(row.start.is_none() || row.end.is_none());
+            let thread = row.thread.unwrap_or(0);
+            let thread = *thread_at.entry(thread).or_insert_with(|| {
+                calls.threads.push(thread);
+                ThreadIdx::from_len(calls.threads.len() - 1)
+            });
+            builder.push(NewActivation {
+                kind: ActivationKind::Call,
+                parent: None,
+                thread,
+                start_nanos: row.start,
+                end_nanos: row.end,
+                number: 0,
+                line: 0,
+                source_id: row.id,
+            });
+            what.push(names.function_at.find(row.function).unwrap_or(u32::MAX));
+        })?;
+        Ok(calls)
+    }
+
+    fn set_threads(&self, threads: &Threads, builder: &mut ActivationTreeBuilder) {
+        let known: Vec<_> = self.threads.iter().map(|&thread| threads.find(Some(thread))).collect();
+        for number in 0..u32::try_from(self.instruction.len()).unwrap_or(u32::MAX) {
+            let draft = builder.get(number).map_or(0, |call| call.thread.idx());
+            let thread = known.get(draft).copied().flatten();
+            builder.set_thread(number, thread.unwrap_or(ThreadIdx::new(0)));
+        }
+    }
 }
 
 /// Executions and iterations.
@@ -230,18 +267,8 @@ impl Loops {
     }
 
     /// Gives each execution its parent, and everything its thread.
-    fn place(
-        &self,
-        calls: &[CallRow],
-        builder: &mut ActivationTreeBuilder,
-        threads: &Threads,
-        report: &mut Reporter<'_>,
-    ) {
+    fn place(&self, builder: &mut ActivationTreeBuilder, report: &mut Reporter<'_>) {
         let mut homeless = 0_u64;
-        let thread_of = |call: Option<u32>| {
-            let call = call.and_then(|call| calls.get(call as usize));
-            threads.find(call.and_then(|call| call.thread)).unwrap_or(ThreadIdx::new(0))
-        };
         let mut thread_of_execution = Vec::with_capacity(self.executions.len());
         for (number, execution) in (self.first_execution..).zip(&self.executions) {
             let outer = self.iteration_at.find(execution.parent);
@@ -256,7 +283,8 @@ impl Loops {
             };
             homeless += u64::from(parent.is_none());
             builder.set_parent(number, parent);
-            let thread = thread_of(execution.call.or(outer_call));
+            let call = execution.call.or(outer_call).and_then(|call| builder.get(call));
+            let thread = call.map_or(ThreadIdx::new(0), |call| call.thread);
             builder.set_thread(number, thread);
             thread_of_execution.push(thread);
         }
@@ -293,32 +321,29 @@ pub(super) struct Segments {
 
 /// Gives each call its caller.
 fn place_calls(
-    calls: &[CallRow],
+    calls: &Calls,
     loops: &Loops,
     instructions: &Instructions,
     builder: &mut ActivationTreeBuilder,
-    threads: &Threads,
     report: &mut Reporter<'_>,
 ) {
     let (mut unknown, mut across) = (0_u64, 0_u64);
-    let thread_of = |number: u32| {
-        let call = match number.checked_sub(loops.first_iteration) {
-            Some(iteration) => loops.call_of_iteration(iteration),
-            None => Some(number),
-        };
-        let call = call.and_then(|call| calls.get(call as usize))?;
-        threads.find(Some(call.thread.unwrap_or(0)))
-    };
-    for (number, call) in (0_u32..).zip(calls) {
-        let Some(instruction) = call.instruction else { continue };
+    for (number, &instruction) in (0_u32..).zip(&calls.instruction) {
+        if instruction == NO_INSTRUCTION {
+            continue;
+        }
         let found = instructions.find(Some(instruction));
         let Some((caller, line)) = found.and_then(|found| Some((found.activation?, found.line)))
         else {
             unknown += 1;
             continue;
         };
-        let own = threads.find(Some(call.thread.unwrap_or(0)));
-        let theirs = thread_of(caller);
+        let call = match caller.checked_sub(loops.first_iteration) {
+            Some(iteration) => loops.call_of_iteration(iteration),
+            None => Some(caller),
+        };
+        let own = builder.get(number).map(|call| call.thread);
+        let theirs = call.and_then(|call| builder.get(call)).map(|call| call.thread);
         // A thread's entry call may name what started the thread.
         if theirs.is_some() && theirs != own {
             across += 1;

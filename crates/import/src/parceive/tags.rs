@@ -26,7 +26,7 @@ use parallax_formats::parceive::{
 };
 use parallax_model::{ActivationKind, ActivationTreeBuilder, Function, NewActivation};
 
-use super::accesses::Instructions;
+use super::instructions::Instructions;
 use super::key_map::KeyMap;
 use super::threads::Threads;
 use crate::activations::{Program, Reporter};
@@ -461,7 +461,7 @@ fn home(
     let mut common = common.unwrap_or_default().to_vec();
     // An execution of a loop, or the only iteration that has instructions, may be in it as a whole.
     while let Some(found) = common.last().and_then(|&last| builder.get(last)) {
-        let is_whole = |execution: &NewActivation| {
+        let is_whole = |execution: NewActivation| {
             execution.start_nanos.zip(execution.end_nanos).is_some_and(|(s, e)| own.has(s, e))
         };
         let is_out = match found.kind {

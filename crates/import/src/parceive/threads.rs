@@ -7,7 +7,7 @@ use parallax_model::{
     SyncEvent, SyncKind, Thread,
 };
 
-use super::accesses::Instructions;
+use super::instructions::Instructions;
 use super::key_map::KeyMap;
 use crate::activations::{NumberMap, Reporter};
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use parallax_base::{ActivationIdx, ThreadIdx};
 
 use super::ActivationTree;
+use super::columns::{Columns, reorder};
 use super::tree::{ActivationKind, NONE};
 
 /// One activation, as builders add it.
@@ -45,7 +46,7 @@ pub struct Ordered {
 /// Collects activations, parents before or after their children.
 #[derive(Debug, Clone, Default)]
 pub struct ActivationTreeBuilder {
-    list: Vec<NewActivation>,
+    list: Columns,
     /// Lengths of activations without a start, where they are known.
     lengths: HashMap<u32, u64>,
 }
@@ -72,49 +73,49 @@ impl ActivationTreeBuilder {
     /// Adds an activation; its number is how many there were before.
     pub fn push(&mut self, activation: NewActivation) -> u32 {
         let number = u32::try_from(self.list.len()).unwrap_or(NONE);
-        self.list.push(activation);
+        self.list.push(&activation);
         number
     }
 
     /// An activation that was pushed, by its number.
     #[must_use]
-    pub fn get(&self, activation: u32) -> Option<&NewActivation> {
-        self.list.get(activation as usize)
+    pub fn get(&self, activation: u32) -> Option<NewActivation> {
+        self.list.get(activation)
+    }
+
+    /// What calls or contains an activation that was pushed.
+    #[must_use]
+    pub fn parent(&self, activation: u32) -> Option<u32> {
+        self.list.get(activation).and_then(|found| found.parent)
     }
 
     /// Changes the parent of an activation that was pushed.
     pub fn set_parent(&mut self, activation: u32, parent: Option<u32>) {
-        if let Some(found) = self.list.get_mut(activation as usize) {
-            found.parent = parent;
+        if let Some(slot) = self.list.parent.get_mut(activation as usize) {
+            *slot = parent.unwrap_or(NONE);
         }
     }
 
     /// Changes the thread of an activation that was pushed.
     pub fn set_thread(&mut self, activation: u32, thread: ThreadIdx) {
-        if let Some(found) = self.list.get_mut(activation as usize) {
-            found.thread = thread;
+        if let Some(slot) = self.list.thread.get_mut(activation as usize) {
+            *slot = thread.get();
         }
     }
 
-    /// Changes the line of the call of an activation that was pushed.
+    /// Changes the line of the call of a call that was pushed.
     pub fn set_line(&mut self, activation: u32, line: u32) {
-        if let Some(found) = self.list.get_mut(activation as usize) {
-            found.line = line;
-        }
+        self.list.set_detail(activation, ActivationKind::Call, line);
     }
 
     /// Changes the number of an iteration that was pushed.
     pub fn set_number(&mut self, activation: u32, number: u32) {
-        if let Some(found) = self.list.get_mut(activation as usize) {
-            found.number = number;
-        }
+        self.list.set_detail(activation, ActivationKind::Iteration, number);
     }
 
     /// Says when an activation that was pushed ended, on the clock of its start.
     pub fn set_end(&mut self, activation: u32, end_nanos: u64) {
-        if let Some(found) = self.list.get_mut(activation as usize) {
-            found.end_nanos = Some(end_nanos);
-        }
+        self.list.set_end(activation, end_nanos);
     }
 
     /// Says how long an activation took of which the source does not say when it began.
@@ -142,40 +143,46 @@ impl ActivationTreeBuilder {
         let Self { mut list, lengths } = self;
         let mut num_cut = 0;
         let count = list.len();
-        for activation in &mut list {
-            if activation.parent.is_some_and(|parent| parent as usize >= count) {
-                activation.parent = None;
+        for parent in &mut list.parent {
+            if *parent != NONE && *parent as usize >= count {
+                *parent = NONE;
                 num_cut += 1;
             }
         }
-        num_cut += cut_cycles(&mut list);
+        num_cut += cut_cycles(&mut list.parent);
         let mut below = Below::new(&list);
-        let mut times = Times::new(&list);
+        let mut times = Times::new(&mut list);
         times.complete(&list, &lengths, &mut below);
+        // What the rest does not need goes before it allocates: a run has millions of activations.
+        drop(lengths);
+        times.hull = Vec::new();
+        below.order = Vec::new();
         below.sort_by_time(&list, &times);
-        let (tree, position) = emit(&list, &below, &times);
+        let (tree, position) = emit(list, below, times);
         Ordered { tree, position, num_cut }
     }
 }
 
 /// Makes one activation of each cycle a root; returns how many.
-fn cut_cycles(list: &mut [NewActivation]) -> u64 {
+fn cut_cycles(parents: &mut [u32]) -> u64 {
     const UNSEEN: u32 = 0;
-    let mut seen_by = vec![UNSEEN; list.len()];
+    let mut seen_by = vec![UNSEEN; parents.len()];
     let mut num_cut = 0;
-    for first in 0..list.len() {
+    for first in 0..parents.len() {
         let mark = u32::try_from(first + 1).unwrap_or(NONE);
         let mut at = first;
         while seen_by[at] == UNSEEN {
             seen_by[at] = mark;
-            let Some(parent) = list[at].parent else { break };
-            let parent = parent as usize;
-            if seen_by[parent] == mark {
-                list[at].parent = None;
+            let parent = parents[at];
+            if parent == NONE {
+                break;
+            }
+            if seen_by[parent as usize] == mark {
+                parents[at] = NONE;
                 num_cut += 1;
                 break;
             }
-            at = parent;
+            at = parent as usize;
         }
     }
     num_cut
@@ -191,9 +198,9 @@ struct Below {
 }
 
 impl Below {
-    fn new(list: &[NewActivation]) -> Self {
+    fn new(list: &Columns) -> Self {
         let mut starts = vec![0_u32; list.len() + 1];
-        for parent in list.iter().filter_map(|activation| activation.parent) {
+        for &parent in list.parent.iter().filter(|&&parent| parent != NONE) {
             starts[parent as usize + 1] += 1;
         }
         for at in 1..starts.len() {
@@ -202,16 +209,16 @@ impl Below {
         let mut next = starts.clone();
         let mut children = vec![0_u32; starts.last().copied().unwrap_or(0) as usize];
         let mut roots = Vec::new();
-        for (number, activation) in (0_u32..).zip(list) {
-            match activation.parent {
-                Some(parent) => {
-                    let slot = &mut next[parent as usize];
-                    children[*slot as usize] = number;
-                    *slot += 1;
-                }
-                None => roots.push(number),
+        for (number, &parent) in (0_u32..).zip(&list.parent) {
+            if parent == NONE {
+                roots.push(number);
+                continue;
             }
+            let slot = &mut next[parent as usize];
+            children[*slot as usize] = number;
+            *slot += 1;
         }
+        drop(next);
         let mut below = Self { starts, children, order: Vec::with_capacity(list.len()), roots };
         below.order.extend_from_slice(&below.roots);
         let mut at = 0;
@@ -234,16 +241,16 @@ impl Below {
 
     /// Siblings in order of time, iterations that take no time in order of their numbers; roots by
     /// thread.
-    fn sort_by_time(&mut self, list: &[NewActivation], times: &Times) {
+    fn sort_by_time(&mut self, list: &Columns, times: &Times) {
         let key = |&child: &u32| {
             let at = child as usize;
-            (times.start[at], list[at].number, child)
+            (times.start[at], list.number(child), child)
         };
         for at in 0..list.len() {
             let range = self.starts[at] as usize..self.starts[at + 1] as usize;
             self.children[range].sort_unstable_by_key(key);
         }
-        self.roots.sort_unstable_by_key(|root| (list[*root as usize].thread, key(root)));
+        self.roots.sort_unstable_by_key(|root| (list.thread[*root as usize], key(root)));
     }
 }
 
@@ -262,33 +269,31 @@ struct Times {
 const EMPTY: (u64, u64) = (u64::MAX, 0);
 
 impl Times {
-    fn new(list: &[NewActivation]) -> Self {
-        let known = |activation: &NewActivation| {
-            let (start, end) = (activation.start_nanos, activation.end_nanos);
-            match (start, end) {
-                (Some(start), Some(end)) => (start, end.max(start)),
-                (Some(time), None) | (None, Some(time)) => (time, time),
-                (None, None) => EMPTY,
+    /// Takes the times of `list`.
+    fn new(list: &mut Columns) -> Self {
+        let (start, end) = (std::mem::take(&mut list.start), std::mem::take(&mut list.end));
+        let known = |number: u32| {
+            let (start, end) = (start[number as usize], end[number as usize]);
+            match (list.has_start(number), list.has_end(number)) {
+                (true, true) => (start, end.max(start)),
+                (true, false) => (start, start),
+                (false, true) => (end, end),
+                (false, false) => EMPTY,
             }
         };
-        Self {
-            start: list.iter().map(|activation| activation.start_nanos.unwrap_or(0)).collect(),
-            end: list.iter().map(|activation| activation.end_nanos.unwrap_or(0)).collect(),
-            is_estimated: vec![false; list.len()],
-            hull: list.iter().map(known).collect(),
-            thread_end: Vec::new(),
-        }
+        let hull = (0..u32::try_from(list.len()).unwrap_or(NONE)).map(known).collect();
+        Self { is_estimated: vec![false; start.len()], hull, start, end, thread_end: Vec::new() }
     }
 
-    fn complete(&mut self, list: &[NewActivation], lengths: &HashMap<u32, u64>, below: &mut Below) {
+    fn complete(&mut self, list: &Columns, lengths: &HashMap<u32, u64>, below: &mut Below) {
         for &number in below.order.iter().rev() {
             let (low, high) = self.hull[number as usize];
-            let activation = &list[number as usize];
-            if let Some(parent) = activation.parent {
+            let parent = list.parent[number as usize];
+            if parent != NONE {
                 let hull = &mut self.hull[parent as usize];
                 *hull = (hull.0.min(low), hull.1.max(high));
             }
-            let thread = activation.thread.idx();
+            let thread = list.thread[number as usize] as usize;
             if thread < list.len() && self.thread_end.len() <= thread {
                 self.thread_end.resize(thread + 1, 0);
             }
@@ -300,16 +305,16 @@ impl Times {
         let mut cursors: HashMap<u32, u64> = HashMap::new();
         for i in 0..below.order.len() {
             let number = below.order[i];
-            let activation = &list[number as usize];
-            match (activation.start_nanos, activation.parent, lengths.get(&number)) {
-                (None, Some(parent), Some(&length)) => {
+            let parent = list.parent[number as usize];
+            match lengths.get(&number) {
+                Some(&length) if parent != NONE && !list.has_start(number) => {
                     let outer = (self.start[parent as usize], self.end[parent as usize]);
                     let cursor = cursors.entry(parent).or_insert(outer.0);
                     self.place(number, length, outer, cursor);
                 }
-                _ => self.fill(number, activation),
+                _ => self.fill(number, list),
             }
-            if list[number as usize].kind == ActivationKind::LoopExecution {
+            if list.kind(number) == ActivationKind::LoopExecution {
                 let range = below.range(number);
                 self.divide(number, list, &mut below.children[range]);
             }
@@ -328,21 +333,22 @@ impl Times {
     }
 
     /// Makes up what is missing of one activation whose parent is complete.
-    fn fill(&mut self, number: u32, activation: &NewActivation) {
+    fn fill(&mut self, number: u32, list: &Columns) {
         let at = number as usize;
         if self.is_estimated[at] {
             // An iteration that has its share already.
             return;
         }
         let (low, high) = self.hull[at];
-        let parent = activation.parent.map(|parent| parent as usize);
-        if activation.start_nanos.is_none() {
+        let parent = Some(list.parent[at]).filter(|&parent| parent != NONE);
+        let parent = parent.map(|parent| parent as usize);
+        if !list.has_start(number) {
             let outer = parent.map_or(0, |parent| self.start[parent]);
             self.start[at] = if low == u64::MAX { outer } else { low };
             self.is_estimated[at] = true;
         }
-        if activation.end_nanos.is_none() {
-            let last = self.thread_end.get(activation.thread.idx()).copied().unwrap_or(0);
+        if !list.has_end(number) {
+            let last = self.thread_end.get(list.thread[at] as usize).copied().unwrap_or(0);
             let outer = parent.map_or(last, |parent| self.end[parent]);
             self.end[at] = outer.max(high);
             self.is_estimated[at] = true;
@@ -354,20 +360,19 @@ impl Times {
     }
 
     /// Divides the time of an execution among its iterations without times.
-    fn divide(&mut self, execution: u32, list: &[NewActivation], children: &mut [u32]) {
-        let has_no_time = |child: &u32| {
-            let child = &list[*child as usize];
-            child.kind == ActivationKind::Iteration
-                && (child.start_nanos.is_none() || child.end_nanos.is_none())
+    fn divide(&mut self, execution: u32, list: &Columns, children: &mut [u32]) {
+        let has_no_time = |&child: &u32| {
+            list.kind(child) == ActivationKind::Iteration
+                && !(list.has_start(child) && list.has_end(child))
         };
         if !children.iter().any(has_no_time) {
             return;
         }
-        children.sort_unstable_by_key(|&child| (list[child as usize].number, child));
+        children.sort_unstable_by_key(|&child| (list.number(child), child));
         let iterations: Vec<u32> = children
             .iter()
             .copied()
-            .filter(|&child| list[child as usize].kind == ActivationKind::Iteration)
+            .filter(|&child| list.kind(child) == ActivationKind::Iteration)
             .collect();
         let (start, end) = (self.start[execution as usize], self.end[execution as usize]);
         // Where the last thing known ends, and how many iterations nothing is known of came since.
@@ -415,34 +420,46 @@ impl Times {
     }
 }
 
-/// Puts everything into depth-first order.
-fn emit(
-    list: &[NewActivation],
-    below: &Below,
-    times: &Times,
-) -> (ActivationTree, Vec<ActivationIdx>) {
-    let count = list.len();
-    let mut tree = ActivationTree::default();
-    let mut position = vec![ActivationIdx::new(NONE); count];
-    reserve(&mut tree, count);
+/// Puts everything into depth-first order, column by column.
+fn emit(list: Columns, below: Below, times: Times) -> (ActivationTree, Vec<ActivationIdx>) {
+    let mut order: Vec<u32> = Vec::with_capacity(list.len());
     let mut stack: Vec<u32> = below.roots.iter().rev().copied().collect();
     while let Some(number) = stack.pop() {
-        let activation = &list[number as usize];
-        let at = ActivationIdx::from_len(tree.len());
-        position[number as usize] = at;
-        tree.kind.push(activation.kind);
-        tree.parent.push(activation.parent.map_or(NONE, |parent| position[parent as usize].get()));
-        tree.end.push(at.get() + 1);
-        tree.thread.push(activation.thread.get());
-        tree.start_nanos.push(times.start[number as usize]);
-        tree.end_nanos.push(times.end[number as usize]);
-        tree.is_estimated.push(times.is_estimated[number as usize]);
-        tree.number.push(activation.number);
-        tree.line.push(activation.line);
-        tree.source_id.push(activation.source_id);
+        order.push(number);
         stack.extend(below.of(number).iter().rev());
     }
-    tree.context = vec![0; tree.len()];
+    drop((stack, below));
+    let mut position = vec![ActivationIdx::new(NONE); list.len()];
+    for (at, &number) in order.iter().enumerate() {
+        position[number as usize] = ActivationIdx::from_len(at);
+    }
+    let Columns { kind, mut parent, mut thread, mut detail, mut source_id, .. } = list;
+    let Times { mut start, mut end, mut is_estimated, .. } = times;
+    let count = order.len();
+    let kind = order.iter().map(|&number| Columns::kind_of(kind[number as usize])).collect();
+    reorder(&mut parent, &order);
+    for parent in parent.iter_mut().filter(|parent| **parent != NONE) {
+        *parent = position[*parent as usize].get();
+    }
+    reorder(&mut thread, &order);
+    reorder(&mut start, &order);
+    reorder(&mut end, &order);
+    reorder(&mut is_estimated, &order);
+    reorder(&mut detail, &order);
+    source_id.reorder(&order);
+    drop(order);
+    let mut tree = ActivationTree {
+        kind,
+        context: vec![0; count],
+        end: (1..).take(count).collect(),
+        parent,
+        thread,
+        start_nanos: start,
+        end_nanos: end,
+        is_estimated,
+        detail,
+        source_id,
+    };
     // A parent is always before its children, so one backward pass closes all ranges.
     for at in (0..tree.len()).rev() {
         let (parent, end) = (tree.parent[at], tree.end[at]);
@@ -452,17 +469,4 @@ fn emit(
         }
     }
     (tree, position)
-}
-
-fn reserve(tree: &mut ActivationTree, count: usize) {
-    tree.kind.reserve_exact(count);
-    tree.parent.reserve_exact(count);
-    tree.end.reserve_exact(count);
-    tree.thread.reserve_exact(count);
-    tree.start_nanos.reserve_exact(count);
-    tree.end_nanos.reserve_exact(count);
-    tree.is_estimated.reserve_exact(count);
-    tree.number.reserve_exact(count);
-    tree.line.reserve_exact(count);
-    tree.source_id.reserve_exact(count);
 }

@@ -6,6 +6,7 @@
 //! with the same call path.
 
 mod builder;
+mod columns;
 #[cfg(test)]
 mod tests;
 mod touches;

@@ -184,7 +184,6 @@ const TOUCH: Touch = Touch {
     reads: 0,
     writes: 0,
     first: 0,
-    last: 0,
     is_read_first: false,
     read_line: 0,
     write_line: 0,
@@ -209,13 +208,13 @@ fn touches_of_a_subtree_are_one_slice_and_contexts_have_sums() {
     touches.push(77, Touch { reference: reference(5), reads: 100, ..TOUCH }, None);
     let touches = touches.finish(&ordered.tree, 3, &ordered.position);
     let tree = &ordered.tree;
-    let sum = |list: &[Touch]| -> (u32, u32) {
+    let sum = |list: Vec<Touch>| -> (u32, u32) {
         (list.iter().map(|t| t.reads).sum(), list.iter().map(|t| t.writes).sum())
     };
-    assert_eq!(sum(touches.within(tree, ActivationIdx::new(0))), (7, 3));
-    assert_eq!(sum(touches.of(ActivationIdx::new(0))), (1, 0));
-    assert_eq!(sum(touches.within(tree, ActivationIdx::new(1))), (6, 0));
-    assert_eq!(sum(touches.of(ActivationIdx::new(2))), (0, 3));
+    let within = |at| sum(touches.within(tree, ActivationIdx::new(at)).collect());
+    let of = |at| sum(touches.of(ActivationIdx::new(at)).collect());
+    assert_eq!((within(0), of(0)), ((7, 3), (1, 0)));
+    assert_eq!((within(1), of(2)), ((6, 0), (0, 3)));
     let owners: Vec<_> = (0..touches.len()).map(|at| touches.activation(at).get()).collect();
     assert_eq!(owners, [0, 1, 1, 2]);
     let of = |context| -> Vec<_> {
@@ -226,6 +225,43 @@ fn touches_of_a_subtree_are_one_slice_and_contexts_have_sums() {
     assert_eq!(of(1), [(5, 1, 0)]);
     assert_eq!(of(2), [(5, 2, 3), (9, 4, 0)]);
     assert_eq!(touches.bytes(0), None);
+}
+
+#[test]
+fn parts_of_a_touch_are_added_up() {
+    let ordered = drawn("0 - call 0 100");
+    let mut touches = TouchesBuilder::new();
+    let part = |first, reads, writes, line| Touch {
+        first,
+        reads,
+        writes,
+        is_read_first: reads > 0,
+        read_line: if reads > 0 { line } else { 0 },
+        write_line: if writes > 0 { line } else { 0 },
+        ..TOUCH
+    };
+    touches.push(0, part(90, 2, 1, 13), Some((8, 16)));
+    touches.push(0, part(5, 0, 4, 11), Some((24, 28)));
+    touches.push(0, part(60, 1, 0, 12), None);
+    touches.push(0, Touch { epoch: 1, ..part(7, 1, 0, 15) }, None);
+    let touches = touches.finish(&ordered.tree, 1, &ordered.position);
+    assert_eq!(touches.len(), 2);
+    let sum = Touch { read_line: 12, write_line: 11, is_read_first: false, ..part(5, 3, 5, 0) };
+    assert_eq!(touches.get(0), Some(sum));
+    assert_eq!(touches.bytes(0), Some(8..28));
+    assert_eq!(touches.bytes(1), None);
+}
+
+#[test]
+fn numbers_of_the_source_are_kept_whatever_their_size() {
+    let mut builder = ActivationTreeBuilder::new();
+    for source_id in [7, 1 << 40, 3, u64::MAX] {
+        builder.push(NewActivation { source_id, ..CALL });
+    }
+    assert_eq!(builder.get(1).map(|found| found.source_id), Some(1 << 40));
+    let ordered = builder.finish();
+    let ids = ordered.position.iter().map(|&at| ordered.tree.source_id(at));
+    assert_eq!(ids.collect::<Vec<_>>(), [7, 1 << 40, 3, u64::MAX]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! [`Touches`]: which activation reads and writes which reference.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use parallax_base::{ActivationIdx, ContextIdx, ReferenceIdx};
@@ -20,8 +21,6 @@ pub struct Touch {
     /// Number of the first of these accesses among all of the run, counted from 0 in the order of
     /// the source. Accesses of one thread are in order of time.
     pub first: u32,
-    /// Number of the last of these accesses.
-    pub last: u32,
     /// Whether the first of these accesses is a read: the value comes from outside.
     pub is_read_first: bool,
     /// Line of the first read, in the file of the function; 0 when unknown or not read.
@@ -43,15 +42,62 @@ pub struct ContextTouch {
     pub writes: u64,
 }
 
+/// What touches have in common with many others: a run has millions of touches, and few lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Shape {
+    reads: u32,
+    writes: u32,
+    is_read_first: bool,
+    read_line: u32,
+    write_line: u32,
+    epoch: u32,
+    /// Bytes from the lowest address to the end of the highest one; 0 without addresses.
+    len_bytes: u64,
+}
+
+impl Shape {
+    const fn of(touch: &Touch, len_bytes: u64) -> Self {
+        let Touch { reads, writes, is_read_first, read_line, write_line, epoch, .. } = *touch;
+        Self { reads, writes, is_read_first, read_line, write_line, epoch, len_bytes }
+    }
+
+    const fn touch(self, reference: ReferenceIdx, first: u32) -> Touch {
+        let Self { reads, writes, is_read_first, read_line, write_line, epoch, .. } = self;
+        Touch { reference, reads, writes, first, is_read_first, read_line, write_line, epoch }
+    }
+}
+
+/// All shapes that occur, each once.
+#[derive(Debug, Clone, Default)]
+struct Shapes {
+    list: Vec<Shape>,
+    known: HashMap<Shape, u32>,
+}
+
+impl Shapes {
+    fn number(&mut self, shape: Shape) -> u32 {
+        *self.known.entry(shape).or_insert_with(|| {
+            self.list.push(shape);
+            u32::try_from(self.list.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+}
+
 /// All touches: by activation, in depth-first order, so that those of an activation with everything
-/// below it are one slice; and summed by context in the same way.
+/// below it are one range; and summed by context in the same way.
+///
+/// A touch takes 12 bytes, 20 with addresses, and each different combination of counts, lines and
+/// epoch 40 more.
 #[derive(Debug, Clone, Default)]
 pub struct Touches {
-    list: Vec<Touch>,
+    reference: Vec<u32>,
+    first: Vec<u32>,
+    shape: Vec<u32>,
+    shapes: Vec<Shape>,
     /// Where those of each activation begin; one longer than the tree.
     starts: Vec<u32>,
-    /// Addresses by touch; empty when the source has none.
-    bytes: Vec<(u64, u64)>,
+    /// The lowest address by touch; empty when the source has none.
+    address: Vec<u64>,
     context_list: Vec<ContextTouch>,
     /// Where those of each context begin; one longer than the tree of contexts.
     context_starts: Vec<u32>,
@@ -59,32 +105,47 @@ pub struct Touches {
 
 impl Touches {
     /// All touches, by activation, then reference, then epoch.
+    pub fn all(&self) -> impl ExactSizeIterator<Item = Touch> + '_ {
+        self.part(0..self.len())
+    }
+
+    /// The touch at a position of [`Touches::all`].
     #[must_use]
-    pub fn all(&self) -> &[Touch] {
-        &self.list
+    pub fn get(&self, position: usize) -> Option<Touch> {
+        let shape = *self.shapes.get(*self.shape.get(position)? as usize)?;
+        let reference = ReferenceIdx::new(*self.reference.get(position)?);
+        Some(shape.touch(reference, *self.first.get(position)?))
     }
 
     /// Number of touches.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.reference.len()
     }
 
     /// Whether nothing was read or written.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.reference.is_empty()
+    }
+
+    /// Whether the source has addresses.
+    #[must_use]
+    pub fn has_addresses(&self) -> bool {
+        self.shapes.iter().any(|shape| shape.len_bytes > 0)
     }
 
     /// What the activation itself touches, by reference, then epoch.
-    #[must_use]
-    pub fn of(&self, activation: ActivationIdx) -> &[Touch] {
+    pub fn of(&self, activation: ActivationIdx) -> impl ExactSizeIterator<Item = Touch> + '_ {
         self.part(self.range(activation.idx()..activation.idx() + 1))
     }
 
     /// What the activation and everything below it touch.
-    #[must_use]
-    pub fn within(&self, tree: &ActivationTree, activation: ActivationIdx) -> &[Touch] {
+    pub fn within(
+        &self,
+        tree: &ActivationTree,
+        activation: ActivationIdx,
+    ) -> impl ExactSizeIterator<Item = Touch> + '_ {
         self.part(self.range_within(tree, activation))
     }
 
@@ -106,8 +167,9 @@ impl Touches {
     /// within one reference only: another one may have lain there before.
     #[must_use]
     pub fn bytes(&self, position: usize) -> Option<Range<u64>> {
-        let &(from, to) = self.bytes.get(position)?;
-        (from < to).then_some(from..to)
+        let from = *self.address.get(position)?;
+        let shape = self.shapes.get(*self.shape.get(position)? as usize)?;
+        (shape.len_bytes > 0).then(|| from..from.saturating_add(shape.len_bytes))
     }
 
     /// What all activations of the context itself touch, by reference.
@@ -123,12 +185,21 @@ impl Touches {
     }
 
     fn range(&self, activations: Range<usize>) -> Range<usize> {
-        let start = |at: usize| self.starts.get(at).map_or(self.list.len(), |&s| s as usize);
+        let start = |at: usize| self.starts.get(at).map_or(self.len(), |&s| s as usize);
         start(activations.start)..start(activations.end)
     }
 
-    fn part(&self, range: Range<usize>) -> &[Touch] {
-        self.list.get(range).unwrap_or_default()
+    fn part(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = Touch> + '_ {
+        let rows = |column: &'_ [u32]| -> Range<usize> {
+            let end = range.end.min(column.len());
+            range.start.min(end)..end
+        };
+        let reference = &self.reference[rows(&self.reference)];
+        let first = &self.first[rows(&self.first)];
+        let shape = &self.shape[rows(&self.shape)];
+        reference.iter().zip(first).zip(shape).map(|((&reference, &first), &shape)| {
+            self.shapes[shape as usize].touch(ReferenceIdx::new(reference), first)
+        })
     }
 
     fn context_part(&self, contexts: Range<usize>) -> &[ContextTouch] {
@@ -139,12 +210,22 @@ impl Touches {
     }
 }
 
+/// A touch while all are collected.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    activation: u32,
+    reference: u32,
+    first: u32,
+    shape: u32,
+}
+
 /// Collects touches in any order.
 #[derive(Debug, Clone, Default)]
 pub struct TouchesBuilder {
-    activations: Vec<u32>,
-    list: Vec<Touch>,
-    bytes: Vec<(u64, u64)>,
+    rows: Vec<Row>,
+    /// As long as `rows`, or shorter where the last ones have none.
+    address: Vec<u64>,
+    shapes: Shapes,
 }
 
 impl TouchesBuilder {
@@ -155,39 +236,29 @@ impl TouchesBuilder {
     }
 
     /// Adds a touch of an activation, with its addresses where the source has them: (0, 0) where
-    /// it has none for this one. Either all touches come with addresses or none does.
+    /// it has none for this one. What one activation does with one reference in one epoch may come
+    /// in several parts; they are added up.
     pub fn push(&mut self, activation: u32, touch: Touch, bytes: Option<(u64, u64)>) {
-        self.activations.push(activation);
-        self.list.push(touch);
-        if let Some(bytes) = bytes {
-            // Positions must match, whatever came before.
-            self.bytes.resize(self.list.len() - 1, (0, 0));
-            self.bytes.push(bytes);
+        let (from, to) = bytes.unwrap_or_default();
+        if from < to {
+            self.address.resize(self.rows.len(), 0);
+            self.address.push(from);
         }
+        let shape = self.shapes.number(Shape::of(&touch, to.saturating_sub(from)));
+        let (reference, first) = (touch.reference.get(), touch.first);
+        self.rows.push(Row { activation, reference, first, shape });
     }
 
-    /// Changes the touch of a number, counted in the order of pushing, and its addresses where it
-    /// has some.
-    pub fn change(
-        &mut self,
-        number: u32,
-        change: impl FnOnce(&mut Touch, Option<&mut (u64, u64)>),
-    ) {
-        if let Some(touch) = self.list.get_mut(number as usize) {
-            change(touch, self.bytes.get_mut(number as usize));
-        }
-    }
-
-    /// Number of touches so far.
+    /// Number of parts of touches so far.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.rows.len()
     }
 
     /// Whether there are none yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.rows.is_empty()
     }
 
     /// The finished touches over a tree whose contexts are set. `position` says where the
@@ -200,32 +271,88 @@ impl TouchesBuilder {
         num_contexts: usize,
         position: &[ActivationIdx],
     ) -> Touches {
-        let Self { mut activations, list, mut bytes } = self;
-        for activation in &mut activations {
-            let known = position.get(*activation as usize).filter(|at| at.idx() < tree.len());
-            *activation = known.map_or(u32::MAX, |at| at.get());
+        let Self { mut rows, address, mut shapes } = self;
+        for row in &mut rows {
+            let known = position.get(row.activation as usize).filter(|at| at.idx() < tree.len());
+            row.activation = known.map_or(u32::MAX, |at| at.get());
         }
-        let mut order: Vec<u32> = (0..u32::try_from(list.len()).unwrap_or(u32::MAX))
-            .filter(|&i| activations[i as usize] != u32::MAX)
-            .collect();
+        let mut order: Vec<u32> = Vec::with_capacity(rows.len());
+        order.extend(
+            (0..u32::try_from(rows.len()).unwrap_or(u32::MAX))
+                .filter(|&i| rows[i as usize].activation != u32::MAX),
+        );
+        let epoch = |row: &Row| shapes.list[row.shape as usize].epoch;
         order.sort_unstable_by_key(|&i| {
-            let touch = &list[i as usize];
-            (activations[i as usize], touch.reference, touch.epoch, touch.first)
+            let row = &rows[i as usize];
+            (row.activation, row.reference, epoch(row), row.first)
         });
-        let mut starts = vec![0_u32; tree.len() + 1];
+        let mut out = Touches {
+            reference: Vec::with_capacity(order.len()),
+            first: Vec::with_capacity(order.len()),
+            shape: Vec::with_capacity(order.len()),
+            starts: vec![0; tree.len() + 1],
+            ..Touches::default()
+        };
+        let has_addresses = !address.is_empty();
+        let mut last: Option<Row> = None;
         for &i in &order {
-            starts[activations[i as usize] as usize + 1] += 1;
+            let row = rows[i as usize];
+            let from = address.get(i as usize).copied().unwrap_or(0);
+            let is_part = last.is_some_and(|last| {
+                (last.activation, last.reference) == (row.activation, row.reference)
+                    && epoch_of(&shapes, last.shape) == epoch_of(&shapes, row.shape)
+            });
+            if is_part {
+                out.add_part(&mut shapes, row.shape, from);
+            } else {
+                out.starts[row.activation as usize + 1] += 1;
+                out.reference.push(row.reference);
+                out.first.push(row.first);
+                out.shape.push(row.shape);
+                if has_addresses {
+                    out.address.push(from);
+                }
+            }
+            last = Some(row);
         }
-        for at in 1..starts.len() {
-            starts[at] += starts[at - 1];
+        drop((rows, order, address));
+        for at in 1..out.starts.len() {
+            out.starts[at] += out.starts[at - 1];
         }
-        if !bytes.is_empty() {
-            bytes.resize(list.len(), (0, 0));
-            bytes = order.iter().map(|&i| bytes[i as usize]).collect();
+        out.shapes = shapes.list;
+        (out.context_list, out.context_starts) = by_context(tree, num_contexts, &out);
+        out
+    }
+}
+
+fn epoch_of(shapes: &Shapes, shape: u32) -> u32 {
+    shapes.list[shape as usize].epoch
+}
+
+impl Touches {
+    /// Adds a later part to the last touch.
+    fn add_part(&mut self, shapes: &mut Shapes, part: u32, from: u64) {
+        let Some(slot) = self.shape.last_mut() else { return };
+        let (mut sum, part) = (shapes.list[*slot as usize], shapes.list[part as usize]);
+        if sum.reads == 0 {
+            sum.read_line = part.read_line;
         }
-        let list: Vec<Touch> = order.iter().map(|&i| list[i as usize]).collect();
-        let (context_list, context_starts) = by_context(tree, num_contexts, &list, &starts);
-        Touches { list, starts, bytes, context_list, context_starts }
+        if sum.writes == 0 {
+            sum.write_line = part.write_line;
+        }
+        sum.reads = sum.reads.saturating_add(part.reads);
+        sum.writes = sum.writes.saturating_add(part.writes);
+        if let Some(address) = self.address.last_mut()
+            && part.len_bytes > 0
+        {
+            let to = from.saturating_add(part.len_bytes);
+            let hull = match sum.len_bytes {
+                0 => from..to,
+                len => (*address).min(from)..address.saturating_add(len).max(to),
+            };
+            (*address, sum.len_bytes) = (hull.start, hull.end - hull.start);
+        }
+        *slot = shapes.number(sum);
     }
 }
 
@@ -233,8 +360,7 @@ impl TouchesBuilder {
 fn by_context(
     tree: &ActivationTree,
     num_contexts: usize,
-    list: &[Touch],
-    starts: &[u32],
+    touches: &Touches,
 ) -> (Vec<ContextTouch>, Vec<u32>) {
     // Activations by context, so that only one context's touches are at hand at a time.
     let mut first = vec![0_u32; num_contexts + 1];
@@ -257,31 +383,28 @@ fn by_context(
     }
     let mut sums: Vec<ContextTouch> = Vec::new();
     let mut sum_starts = Vec::with_capacity(num_contexts + 1);
-    let mut own: Vec<ContextTouch> = Vec::new();
+    // By reference: its place among the sums of the context at hand.
+    let num_references = touches.reference.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut slots = vec![u32::MAX; num_references];
     for context in 0..num_contexts {
-        sum_starts.push(u32::try_from(sums.len()).unwrap_or(u32::MAX));
-        own.clear();
-        for &activation in &activations[first[context] as usize..first[context + 1] as usize] {
-            let at = activation as usize;
-            own.extend(list[starts[at] as usize..starts[at + 1] as usize].iter().map(|touch| {
-                ContextTouch {
-                    reference: touch.reference,
-                    reads: touch.reads.into(),
-                    writes: touch.writes.into(),
-                }
-            }));
-        }
-        own.sort_unstable_by_key(|touch| touch.reference);
         let from = sums.len();
-        for touch in &own {
-            match sums[from..].last_mut() {
-                Some(last) if last.reference == touch.reference => {
-                    last.reads += touch.reads;
-                    last.writes += touch.writes;
+        sum_starts.push(u32::try_from(from).unwrap_or(u32::MAX));
+        for &activation in &activations[first[context] as usize..first[context + 1] as usize] {
+            for touch in touches.of(ActivationIdx::new(activation)) {
+                let slot = &mut slots[touch.reference.idx()];
+                if *slot == u32::MAX {
+                    *slot = u32::try_from(sums.len() - from).unwrap_or(u32::MAX);
+                    sums.push(ContextTouch { reference: touch.reference, reads: 0, writes: 0 });
                 }
-                _ => sums.push(*touch),
+                let sum = &mut sums[from + *slot as usize];
+                sum.reads += u64::from(touch.reads);
+                sum.writes += u64::from(touch.writes);
             }
         }
+        for sum in &sums[from..] {
+            slots[sum.reference.idx()] = u32::MAX;
+        }
+        sums[from..].sort_unstable_by_key(|sum| sum.reference);
     }
     sum_starts.push(u32::try_from(sums.len()).unwrap_or(u32::MAX));
     (sums, sum_starts)

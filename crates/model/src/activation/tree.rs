@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use parallax_base::{ActivationIdx, ContextIdx, ThreadIdx, TimeWindow};
 
+use super::columns::SourceIds;
+
 /// What an activation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ActivationKind {
@@ -46,11 +48,10 @@ pub struct ActivationTree {
     pub(super) end_nanos: Vec<u64>,
     /// Whether start or end are not the source's.
     pub(super) is_estimated: Vec<bool>,
-    /// Number of an iteration in its execution, as the source counts; 0 for others.
-    pub(super) number: Vec<u32>,
-    /// Line of the call in the caller; 0 when unknown, and for others.
-    pub(super) line: Vec<u32>,
-    pub(super) source_id: Vec<u64>,
+    /// Number of an iteration in its execution, as the source counts; line of a call in the caller,
+    /// 0 when unknown.
+    pub(super) detail: Vec<u32>,
+    pub(super) source_id: SourceIds,
 }
 
 /// "No parent".
@@ -175,19 +176,25 @@ impl ActivationTree {
     /// Which iteration of its execution it is, as the source counts; 0 for others.
     #[must_use]
     pub fn number(&self, activation: ActivationIdx) -> u32 {
-        self.number[activation.idx()]
+        match self.kind(activation) {
+            ActivationKind::Iteration => self.detail[activation.idx()],
+            _ => 0,
+        }
     }
 
     /// Line of the call in the file of the calling function; 0 when unknown, and for others.
     #[must_use]
     pub fn line(&self, activation: ActivationIdx) -> u32 {
-        self.line[activation.idx()]
+        match self.kind(activation) {
+            ActivationKind::Call => self.detail[activation.idx()],
+            _ => 0,
+        }
     }
 
     /// Number in the source, by kind.
     #[must_use]
     pub fn source_id(&self, activation: ActivationIdx) -> u64 {
-        self.source_id[activation.idx()]
+        self.source_id.get(activation.idx())
     }
 
     /// Number of activations of a kind.

@@ -161,7 +161,7 @@ pub(super) fn notes(
          output, and unrecorded code are not covered."
             .to_owned(),
     ];
-    let has_addresses = (0..run.touches.len()).any(|at| run.touches.bytes(at).is_some());
+    let has_addresses = run.touches.has_addresses();
     if !has_addresses && !run.touches.is_empty() && by != AdviseBy::Context {
         notes.push(
             "The source has no addresses: whole variables and allocations are compared, so arrays \

@@ -85,7 +85,6 @@ fn opened() -> OpenExperiment {
             reads,
             writes: 1,
             first: n * 10 + first,
-            last: n * 10 + first + 1,
             is_read_first: true,
             read_line: line,
             write_line: line,

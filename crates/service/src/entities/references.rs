@@ -37,8 +37,8 @@ impl Use {
     }
 }
 
-impl From<&Touch> for Use {
-    fn from(touch: &Touch) -> Self {
+impl From<Touch> for Use {
+    fn from(touch: Touch) -> Self {
         let (reads, writes) = (u64::from(touch.reads), u64::from(touch.writes));
         Self { reads, writes, read_line: touch.read_line, write_line: touch.write_line }
     }
@@ -58,16 +58,14 @@ pub(super) fn uses_of(
 ) -> BTreeMap<ReferenceIdx, Use> {
     let (tree, touches) = (&run.activations.tree, &run.activations.touches);
     let mut uses: BTreeMap<ReferenceIdx, Use> = BTreeMap::new();
-    let mut add = |list: &[Touch]| {
-        for touch in list {
-            uses.entry(touch.reference).or_default().add(&touch.into());
-        }
+    let mut add = |touch: Touch| {
+        uses.entry(touch.reference).or_default().add(&touch.into());
     };
     for &member in members {
         if is_inclusive {
-            add(touches.within(tree, member));
+            touches.within(tree, member).for_each(&mut add);
         } else {
-            own_parts(tree, member, |part| add(touches.of(part)));
+            own_parts(tree, member, |part| touches.of(part).for_each(&mut add));
         }
     }
     uses
