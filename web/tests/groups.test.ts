@@ -22,7 +22,7 @@ const mounted = usePanels(800, 400);
 beforeAll(() => { Element.prototype.scrollIntoView = () => undefined; });
 afterEach(() => { setHostFiles("p", { hosts: [], description: null }); });
 
-const item: Item = { item: "e1", kind: "experiment", title: "p", name: "p", format: "HPCToolkit 4.0", size_bytes: 0, issues: 0, members: [], has_trace: false, has_calls: false, has_waits: false, has_activations: false, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0, key: "p", source: "s" };
+const item: Item = { item: "e1", kind: "experiment", title: "p", name: "p", format: "HPCToolkit 4.0", size_bytes: 0, issues: 0, members: [], has_trace: false, has_calls: false, has_waits: false, has_activations: false, has_chosen_calls: false, components: 0, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0, key: "p", source: "s" };
 
 const HELPERS = `${NO_HELPERS}: 4 locations (progress of MPI: 4).`;
 

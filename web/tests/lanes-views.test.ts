@@ -15,7 +15,7 @@ import { arrived } from "./timeline-example.ts";
 const mounted = usePanels(1000, 600);
 
 const item: Item = {
-  item: "e1", kind: "experiment", title: "p", name: "p.db", format: "Parceive", size_bytes: 0, issues: 0, members: [], has_trace: false, has_calls: false, has_waits: false, has_activations: true, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0, key: "p", source: "s",
+  item: "e1", kind: "experiment", title: "p", name: "p.db", format: "Parceive", size_bytes: 0, issues: 0, members: [], has_trace: false, has_calls: false, has_waits: false, has_activations: true, has_chosen_calls: false, components: 0, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0, key: "p", source: "s",
 };
 
 /** Calls as the engine has them: number, parent, start and length. Calls 0 and 10 are the entries of threads 0 and 1; 2 and 4 are of one function. */

@@ -100,7 +100,7 @@ describe("a map", () => {
 
 describe("views", () => {
   const item: Item = {
-    item: "e1", kind: "ensemble", title: "p", name: "p.json", format: "", size_bytes: 0, issues: 0, members: [], has_trace: false, has_calls: false, has_waits: false, has_activations: false, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0, key: "p", source: "s",
+    item: "e1", kind: "ensemble", title: "p", name: "p.json", format: "", size_bytes: 0, issues: 0, members: [], has_trace: false, has_calls: false, has_waits: false, has_activations: false, has_chosen_calls: false, components: 0, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0, key: "p", source: "s",
   };
 
   async function show(view: typeof Maps | typeof Verdict, more: Partial<ScalingReply> = {}): Promise<{ links: Links; store: Store; asked: unknown[] }> {

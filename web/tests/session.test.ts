@@ -61,7 +61,7 @@ class FakeEngine {
         if (found?.fails !== undefined) return Promise.reject(found.fails);
         const items = (found?.items ?? []).map((path): ItemReply => {
           this.#next += 1;
-          return { item: `e${String(this.#next)}`, kind: "experiment", title: "amg", name: path, format: found?.format ?? "HPCToolkit 4.0", size_bytes: 10, issues: 0, members: [], has_trace: false, has_calls: false, has_waits: false, has_activations: false, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0 };
+          return { item: `e${String(this.#next)}`, kind: "experiment", title: "amg", name: path, format: found?.format ?? "HPCToolkit 4.0", size_bytes: 10, issues: 0, members: [], has_trace: false, has_calls: false, has_waits: false, has_activations: false, has_chosen_calls: false, components: 0, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0 };
         });
         return Promise.resolve({ reply: { items, notes: [], errors: found?.errors ?? [], excluded: found?.excluded ?? [] } as unknown as Protocol[K]["reply"], tables: {} });
       },

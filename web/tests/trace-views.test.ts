@@ -24,7 +24,7 @@ const mounted = usePanels(900, 600);
 
 const NOTHING = 0xffff_ffff;
 const item: Item = {
-  item: "e1", kind: "experiment", title: "p", name: "p.otf2", format: "OTF2", size_bytes: 0, issues: 0, members: [], has_trace: true, has_calls: true, has_waits: true, has_activations: false, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0, key: "p", source: "s",
+  item: "e1", kind: "experiment", title: "p", name: "p.otf2", format: "OTF2", size_bytes: 0, issues: 0, members: [], has_trace: true, has_calls: true, has_waits: true, has_activations: false, has_chosen_calls: false, components: 0, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0, key: "p", source: "s",
 };
 const second: Item = { ...item, item: "e2", name: "q.otf2", key: "q" };
 

@@ -9,6 +9,7 @@ pub mod comparison;
 pub mod correlation;
 pub mod devices;
 pub mod events;
+pub mod exchanges;
 pub mod gpu_stalls;
 pub mod growth;
 pub mod idleness;

@@ -308,6 +308,8 @@ fn item_reply(key: &str, item: &Item) -> ItemReply {
         has_trace: holds.has_trace,
         has_calls: holds.has_calls,
         has_waits: holds.has_waits,
+        has_chosen_calls: holds.has_chosen_calls,
+        components: holds.components,
         has_activations: holds.has_activations,
         has_user_events: holds.has_user_events,
         has_gpu_stalls: holds.has_gpu_stalls,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parallax_base::{Folder, Issues};
+use parallax_base::{Folder, Issues, LocationIdx};
 
 use crate::{
     Activations, Component, ContextTree, EventStore, LocationCatalog, MetricCatalog, ProfileStore,
@@ -26,6 +26,18 @@ pub struct Metadata {
     pub samples: Option<u64>,
     /// Who chose the calls of the trace, where these need not be all of the program.
     pub chosen: Option<ChosenCalls>,
+    /// What the source says about single locations, in their order; of locations that are not
+    /// listed it says nothing of their own.
+    pub recorded: Vec<RecordedFacts>,
+}
+
+/// What a source says about one location: its host, its process number and the like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedFacts {
+    /// The location.
+    pub location: LocationIdx,
+    /// Names and values, in the order of the source.
+    pub facts: Vec<(Arc<str>, Arc<str>)>,
 }
 
 /// Calls that a detector of anomalies kept.

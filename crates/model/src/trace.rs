@@ -341,6 +341,10 @@ pub struct Component {
     /// Its first and last time, in nanoseconds on the clock that all components share; `None` where
     /// it has no times.
     pub span: Option<(u64, u64)>,
+    /// Files and streams that it reads, as a description of the workflow names them.
+    pub inputs: Vec<Arc<str>>,
+    /// Files and streams that it writes, likewise.
+    pub outputs: Vec<Arc<str>>,
 }
 
 /// How many records of which kind a track has, as its source has them.

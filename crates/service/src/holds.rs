@@ -13,6 +13,10 @@ pub struct Holds {
     pub has_calls: bool,
     /// All calls in its trace and records of what they communicate, so that there may be waits.
     pub has_waits: bool,
+    /// Only the calls that a detector of anomalies chose.
+    pub has_chosen_calls: bool,
+    /// Number of components of a workflow; 0 where there is one application.
+    pub components: u64,
     /// Every single call.
     pub has_activations: bool,
     /// Values that the program reported one at a time.
@@ -42,6 +46,8 @@ impl OpenExperiment {
             has_trace: experiment.traces.is_some(),
             has_calls: self.has_calls(),
             has_waits: self.has_waits(),
+            has_chosen_calls: self.chosen_calls().is_some(),
+            components: experiment.metadata.components.len() as u64,
             has_activations: experiment.activations.is_some(),
             has_user_events: self.has_user_events(),
             has_gpu_stalls: self.has_gpu_stalls(),

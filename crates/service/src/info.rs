@@ -16,6 +16,7 @@ use parallax_protocol::{
 };
 
 use crate::options::Computed;
+use crate::recorded::{MOST_LISTED, Recorded, process_table};
 use crate::{Answers, OpenExperiment, ServiceError, issue_replies};
 
 impl Answers<InfoRequest> for OpenExperiment {
@@ -24,11 +25,22 @@ impl Answers<InfoRequest> for OpenExperiment {
         _: &InfoRequest,
         control: &Control,
     ) -> Result<Answer<InfoRequest>, ServiceError> {
-        let reply = self.info(control)?;
+        let mut reply = self.info(control)?;
+        let recorded = Recorded::of(self.session.experiment());
+        let processes = recorded.processes();
         let tables = InfoTables {
             metrics: reply.metric_list.iter().map(metric_row).collect(),
             components: component_table(&reply.component_list),
+            component_facts: recorded.component_table(),
+            processes: process_table(&processes),
         };
+        for component in &mut reply.component_list {
+            component.hosts = recorded.hosts(Some(component.application));
+            component.fact_list = recorded.facts_of(component.application);
+        }
+        reply.processes = processes.len() as u64;
+        reply.process_list = processes;
+        reply.process_list.truncate(MOST_LISTED);
         Ok(Answer::new(reply, tables))
     }
 }
@@ -129,6 +141,8 @@ impl OpenExperiment {
                 .collect(),
             metric_list,
             component_list,
+            processes: 0,
+            process_list: Vec::new(),
             fact_list: fact_replies(&x.metadata.facts),
             issue_list: issues,
         })
@@ -260,6 +274,7 @@ fn components(x: &Experiment) -> Vec<ComponentInfoReply> {
             end_s: component.span.map(|span| seconds(span.1)),
             shift_s: component.shift_nanos as f64 / 1e9,
             depends_on: component.depends_on.iter().map(ToString::to_string).collect(),
+            ..ComponentInfoReply::default()
         }
     };
     list.iter().map(reply).collect()

@@ -29,6 +29,7 @@ mod locations;
 mod options;
 mod over_time;
 mod query;
+mod recorded;
 mod report;
 mod source;
 mod source_lookup;
@@ -40,6 +41,7 @@ mod user_events;
 mod views;
 mod waits;
 mod workflow;
+mod workflow_graph;
 mod workflow_profile;
 
 pub mod scaling;

@@ -308,6 +308,10 @@ export type ComponentInfoReply = {
   shift_s: number;
   /** Names of the components it takes data from. */
   depends_on: Array<string>;
+  /** Where it ran. */
+  hosts: Array<string>;
+  /** What the source says about all of it: processor, command, settings of the tool. */
+  fact_list: Array<FactReply>;
 };
 
 /** One of several coupled applications. */
@@ -916,6 +920,13 @@ export type InfoReply = {
   /** The components. */
   component_list: Array<ComponentInfoReply>;
   /**
+   * Processes that the source distinguishes: their number where it says something of single ones
+   * that differs, else 0.
+   */
+  processes: number;
+  /** These processes, the first 1,000 of them; the table has all. */
+  process_list: Array<ProcessInfoReply>;
+  /**
    * What the source says about the execution: host, processor, command, start and whatever else
    * it recorded. Where threads differ, their first values.
    */
@@ -991,6 +1002,13 @@ export type ItemReply = {
   has_calls: boolean;
   /** Whether its trace says what calls communicate, so that waits can be looked for. */
   has_waits: boolean;
+  /**
+   * Whether its calls were chosen by a detector of anomalies: views that conclude something from
+   * all calls have nothing to show then.
+   */
+  has_chosen_calls: boolean;
+  /** Number of the components of a workflow; 0 where there is one application. */
+  components: number;
   /** Whether it has every call instance, with what it reads and writes. */
   has_activations: boolean;
   /** Whether it has user events. */
@@ -1413,6 +1431,33 @@ export type PotentialReply = {
   percent: number;
   /** On which condition, such as `if balanced`. */
   condition: string;
+};
+
+/** What the source says about one process. */
+export type ProcessInfoReply = {
+  /** Name of its component; null where there is one application. */
+  component: string | null;
+  /** Display name of the process: `rank 3`. */
+  process: string;
+  /** Its rank; null where it has none. */
+  rank: number | null;
+  /** How many locations it has: threads and streams. */
+  threads: number;
+  /** Name of its host. */
+  host: string | null;
+  /** Its processor. */
+  cpu: string | null;
+  /** When it was started, in seconds since the first process was. */
+  start_s: number | null;
+  /** Number of the process. */
+  pid: string | null;
+  /** Its command line, else its executable. */
+  command: string | null;
+  /**
+   * What else differs between the processes of its component; where its threads differ, their
+   * first values.
+   */
+  fact_list: Array<FactReply>;
 };
 
 /** What to exclude from trees. */
@@ -2097,6 +2142,34 @@ export type WaitsRequest = {
   to_ns?: number | null;
 };
 
+/** The reply to `workflow`. */
+export type WorkflowGraphReply = {
+  /** Name of the workflow. */
+  title: string;
+  /** Start of the window, in nanoseconds since the first record; null without a trace. */
+  start_ns: number | null;
+  /** Its end, likewise. */
+  end_ns: number | null;
+  /** Length of a part of `over_time`, in nanoseconds; null without them. */
+  bin_ns: number | null;
+  /** Remarks. */
+  notes: Array<string>;
+};
+
+/** The components of a workflow, and what goes from one to the other: by messages, files and streams of ADIOS; see [traces.md](traces.md#workflow-components-and-what-goes-between-them). */
+export type WorkflowGraphRequest = {
+  /** Parts of equal length into which the time of the window is divided for the table `over_time`; 0 for none. */
+  bins?: number;
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
+  profiles?: string | null;
+  /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
+  window?: string | null;
+  /** Start of the time range, in nanoseconds since the first record of the trace; null for the beginning. */
+  from_ns?: number | null;
+  /** Its end, in nanoseconds since the first record; null for the end of the trace. */
+  to_ns?: number | null;
+};
+
 /** Every question, with what it takes and what it is answered with. */
 export interface Protocol {
   /** Version of the engine, and what can be opened without being sent. */
@@ -2112,7 +2185,7 @@ export interface Protocol {
   /** What was repaired, dropped or guessed. */
   issues: { request: IssuesRequest & { item: string }; reply: IssuesReply; tables: { } };
   /** What an experiment is. */
-  info: { request: InfoRequest & { item: string }; reply: InfoReply; tables: { metrics: "metric" | "unit" | "total" | "scopes" | "statistics" | "description" | "formula"; components: "component" | "application" | "ranks" | "first_rank" | "locations" | "start_s" | "end_s" | "shift_s" | "depends_on"; } };
+  info: { request: InfoRequest & { item: string }; reply: InfoReply; tables: { metrics: "metric" | "unit" | "total" | "scopes" | "statistics" | "description" | "formula"; components: "component" | "application" | "ranks" | "first_rank" | "locations" | "start_s" | "end_s" | "shift_s" | "depends_on"; component_facts: "fact"; processes: "component" | "process" | "rank" | "threads" | "host" | "cpu" | "start_s" | "pid" | "command"; } };
   /** Profiles with the parts of their identity: node, rank, thread, core, GPU, context and stream. */
   locations: { request: LocationsRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "location" | "role" | "values" | "samples"; } };
   /** The metrics of an experiment. */
@@ -2175,6 +2248,8 @@ export interface Protocol {
   stats: { request: StatsRequest & { item: string }; reply: NotesReply; tables: { rows: "name" | "group" | "calls" | "exclusive_s" | "inclusive_s" | "share_percent"; } };
   /** Messages in transit in a time range; needs a trace of events. */
   messages: { request: MessagesRequest & { item: string }; reply: NotesReply; tables: { rows: "from_bytes" | "tag" | "file" | "sender" | "receiver" | "kind" | "messages" | "bytes" | "mean_s" | "longest_s" | "unmatched" | "backwards" | "send_ns" | "receive_ns" | "communicator"; } };
+  /** The components of a workflow, and what goes from one to the other: by messages, files and streams of ADIOS; see [traces.md](traces.md#workflow-components-and-what-goes-between-them). */
+  workflow: { request: WorkflowGraphRequest & { item: string }; reply: WorkflowGraphReply; tables: { components: "component" | "application" | "ranks" | "locations" | "start_ns" | "end_ns" | "busy_percent" | "hosts" | "command" | "depends_on"; exchanges: "from" | "to" | "from_row" | "to_row" | "by" | "name" | "count" | "bytes" | "senders" | "receivers" | "first_ns" | "last_ns" | "evidence"; over_time: "exchange" | "bin" | "count" | "bytes"; } };
   /** Calls that begin in a time range, by name and duration. */
   find: { request: FindRequest & { item: string }; reply: FindReply; tables: { rows: "track" | "location" | "context" | "context_id" | "name" | "start_ns" | "end_ns" | "duration_ns" | "arguments"; histogram: "from_ns" | "calls" | "total_ns"; } };
   /** Calls of a trace that take much longer than the other calls of their function on the same location, or those that a detector named; see [anomalies.md](anomalies.md). */

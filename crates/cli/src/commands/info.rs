@@ -21,6 +21,8 @@ pub(super) fn info(context: &Context, arguments: &InfoArgs) -> anyhow::Result<()
     let info = &answer.reply;
     let origin = &opened.session().experiment().metadata.origin;
     let components = answer.tables.components.into_table();
+    let component_facts = answer.tables.component_facts.into_table();
+    let processes = answer.tables.processes.into_table();
     let mut metrics = answer.tables.metrics.into_table();
     context.output.emit_reply(info, |style, out| {
         facts(info, origin, style).write(style, out)?;
@@ -46,10 +48,27 @@ pub(super) fn info(context: &Context, arguments: &InfoArgs) -> anyhow::Result<()
             shown.push("formula");
         }
         TextTable::new(&metrics).columns(&shown).show("total", Show::Text).write(style, out)?;
-        if !info.fact_list.is_empty() {
+        let whole: Vec<&FactReply> = info.fact_list.iter().filter(|f| is_of_all(info, f)).collect();
+        if !whole.is_empty() {
             let metadata = KeyValues::new().section("Metadata");
-            let pair = |all: KeyValues, fact: &FactReply| all.pair(&fact.name, &fact.value);
-            write!(out, "\n{}", info.fact_list.iter().fold(metadata, pair).render(style))?;
+            let pair = |all: KeyValues, fact: &&FactReply| all.pair(&fact.name, &fact.value);
+            write!(out, "\n{}", whole.iter().fold(metadata, pair).render(style))?;
+        }
+        if component_facts.num_rows() > 0 {
+            writeln!(out)?;
+            let mut table = TextTable::new(&component_facts).title("Metadata of components");
+            // Names of components are written as they are.
+            for component in &info.component_list {
+                table = table.head(&component.name, component.name.as_str());
+            }
+            table.write(style, out)?;
+        }
+        if processes.num_rows() > 0 {
+            writeln!(out)?;
+            // Where they are, and what they run; all that differs is in the table of other formats.
+            let is_there = |name: &&str| processes.column(name).is_some();
+            let shown: Vec<&str> = PROCESSES.iter().copied().filter(is_there).collect();
+            TextTable::new(&processes).title("Processes").columns(&shown).write(style, out)?;
         }
         if !info.issue_list.is_empty() {
             write!(out, "\n{}", issues(info).render(style))?;
@@ -57,6 +76,17 @@ pub(super) fn info(context: &Context, arguments: &InfoArgs) -> anyhow::Result<()
         Ok(())
     })?;
     Ok(())
+}
+
+/// Columns of processes that are shown.
+const PROCESSES: [&str; 8] =
+    ["component", "process", "threads", "host", "start_s", "pid", "cpu", "command"];
+
+/// Whether a fact is about the whole execution: those of components are in a table of their own.
+fn is_of_all(info: &InfoReply, fact: &FactReply) -> bool {
+    let is_own =
+        |name: &str| fact.name.strip_prefix(name).is_some_and(|rest| rest.starts_with(": "));
+    !info.component_list.iter().any(|component| is_own(&component.name))
 }
 
 fn counted(n: u64, one: &str) -> String {

@@ -70,6 +70,11 @@ commands! {
         "Locations that send or receive, such as 'rank(0-9)'. Ranges include their end"
     )))]
     Messages(timeline::MessagesArgs) = messages,
+    /// Components of a workflow, and what goes between them: messages, files and streams of ADIOS.
+    #[command(mut_arg("profiles", |arg| arg.help(
+        "Locations, such as 'application(0-1)'. Ranges include their end"
+    )))]
+    Workflow(workflow::WorkflowArgs) = workflow,
     /// Calls of a trace by name and duration: the longest ones, or the first.
     #[command(mut_arg("window", |arg| arg.help(
         "Time window in which they begin, such as '1.5s..2s' or '10%..20%'"

@@ -32,6 +32,7 @@ mod source;
 mod timeline;
 mod user_events;
 mod views;
+mod workflow;
 
 pub(crate) use compare::ConditionsHold;
 pub(crate) use list::Command;

@@ -89,6 +89,9 @@ pub mod keys {
     pub const CHOSEN_ANOMALIES: &str = "anomalies";
     /// Facts about the execution begin with this.
     pub const FACT: &str = "fact:";
+    /// Facts about single tracks begin with this, then have the row of the track, a colon and their
+    /// name.
+    pub const TRACK_FACT: &str = "track-fact:";
 }
 
 /// All tables but the manifest.

@@ -175,6 +175,14 @@ impl Archive {
         facts.filter_map(|(key, value)| Some((key.strip_prefix(keys::FACT)?, value.as_str())))
     }
 
+    /// Facts about single tracks: row of the track, name and value.
+    pub fn track_facts(&self) -> impl Iterator<Item = (u32, &str, &str)> {
+        self.facts.iter().filter_map(|(key, value)| {
+            let (row, name) = key.strip_prefix(keys::TRACK_FACT)?.split_once(':')?;
+            Some((row.parse().ok()?, name, value.as_str()))
+        })
+    }
+
     /// When the contexts were entered that were not yet left at the end of node `node` of level 0,
     /// from the outermost.
     #[must_use]

@@ -5,7 +5,7 @@ mod order;
 mod profiles;
 mod traces;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use parallax_base::{
@@ -16,7 +16,7 @@ use parallax_formats::archive::{Archive, ContextRow, NONE_32, NONE_64, TrackRow,
 use parallax_model::{
     ChosenCalls, Component, ContextKind, ContextTree, ContextTreeBuilder, EventStore, Experiment,
     Function, IdentityKind, LocationCatalog, LocationCatalogBuilder, Metadata, Node, ProfileStore,
-    Relation, SourceFile, TraceStore,
+    RecordedFacts, Relation, SourceFile, TraceStore,
 };
 
 use crate::ImportError;
@@ -63,6 +63,7 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         components,
         samples: archive.fact(keys::NUM_SAMPLES).and_then(|number| number.parse().ok()),
         chosen: chosen(&archive),
+        recorded: recorded(&archive, &order),
     };
     let archive = Arc::new(archive);
     // What was sampled has neither calls nor messages.
@@ -81,6 +82,20 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         sources: Some(Arc::clone(folder)),
         issues,
     })
+}
+
+/// What is known about single tracks.
+fn recorded(archive: &Archive, order: &Order) -> Vec<RecordedFacts> {
+    let mut of_tracks: BTreeMap<u32, RecordedFacts> = BTreeMap::new();
+    for (row, name, value) in archive.track_facts() {
+        let track = order.track(row);
+        if track != NONE_32 {
+            let none = || RecordedFacts { location: location(track), facts: Vec::new() };
+            let own = of_tracks.entry(track).or_insert_with(none);
+            own.facts.push((name.into(), value.into()));
+        }
+    }
+    of_tracks.into_values().collect()
 }
 
 /// Who chose the calls, and how many there are.
@@ -108,6 +123,8 @@ fn components(archive: &Archive) -> Vec<Component> {
         first_rank: row.first_rank,
         shift_nanos: row.shift_nanos,
         span: spans.get(&row.application).copied(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
     });
     rows.collect()
 }

@@ -110,5 +110,6 @@ fn metadata(profile: &CaliperProfile, origin: &str, ranks: Option<f64>) -> Metad
         components: Vec::new(),
         samples: None,
         chosen: None,
+        recorded: Vec::new(),
     }
 }

@@ -138,5 +138,6 @@ fn metadata(profiles: &[CallgrindProfile], origin: &str) -> Metadata {
         components: Vec::new(),
         samples: None,
         chosen: None,
+        recorded: Vec::new(),
     }
 }

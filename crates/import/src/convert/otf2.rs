@@ -9,7 +9,7 @@ use parallax_formats::archive::{ArgumentText, FunctionRow, NONE_32, keys};
 use parallax_formats::otf2::{
     Archive, Attribute, Base, ClockProperties, Definitions, Event, EventFile, EventReader,
     IoOperationMode, LocationGroupId, LocationId, LocationType, MetricId, Paradigm, Ranks, Record,
-    RegionId, Value,
+    RegionId, SystemTreeNodeId, Value,
 };
 use parallax_model::IdentityKind;
 
@@ -438,11 +438,33 @@ fn tracks(definitions: &Definitions, conversion: &mut Conversion) -> HashMap<u64
             identity,
             declared: Some(location.event_count),
         });
+        if let Some(host) = group.and_then(|group| host(definitions, group.system_tree_parent)) {
+            conversion.track_fact(track, "Hostname", host);
+        }
         if let Some(peer) = conversion.peer_of(track) {
             peers.insert(id.0, peer);
         }
     }
     peers
+}
+
+/// Levels of the tree of machines and nodes that are looked at: loops in it come from damage.
+const MOST_LEVELS: usize = 16;
+
+/// The name of the node on which a process runs, which Score-P calls by its host.
+fn host(definitions: &Definitions, start: SystemTreeNodeId) -> Option<&str> {
+    let mut at = start;
+    for _ in 0..MOST_LEVELS {
+        let node = definitions.system_tree_nodes.get(at)?;
+        if definitions.string(node.class).eq_ignore_ascii_case("node") {
+            let name = definitions.string(node.name);
+            // TAU calls each rank a node: `node 3` is no host.
+            let is_number = name.strip_prefix("node ").is_some_and(|n| n.parse::<u64>().is_ok());
+            return Some(name).filter(|name| !name.is_empty() && !is_number);
+        }
+        at = node.parent;
+    }
+    None
 }
 
 /// The rank of each process: its place among the groups, as no record says it. Groups of

@@ -115,6 +115,8 @@ struct Names {
     counters: HashMap<i64, u32>,
     /// Counters of what was read from files or written to them.
     files: HashMap<i64, (u32, bool)>,
+    /// Facts, which each rank has a record of: names and values.
+    facts: HashMap<i64, (String, String)>,
 }
 
 impl Names {
@@ -122,7 +124,11 @@ impl Names {
         let mut names = Self::default();
         for definition in definitions.list() {
             if let Some((name, value)) = definition.as_fact() {
-                conversion.fact(format!("{}{name}", keys::FACT), value);
+                // Of ranks that differ, one definition each.
+                if names.facts.values().all(|(known, _)| known != name) {
+                    conversion.fact(format!("{}{name}", keys::FACT), value);
+                }
+                names.facts.insert(definition.id, (name.to_owned(), value.to_owned()));
                 continue;
             }
             match definition.kind {
@@ -173,6 +179,11 @@ impl File<'_> {
             }
             _ => None,
         };
+        if let TraceEvent::Value { event, .. } = event
+            && let Some((name, value)) = self.names.facts.get(&event)
+        {
+            conversion.track_fact(track, name, value);
+        }
         let Some(builder) = conversion.builder(track) else { return };
         match (event, partner) {
             (TraceEvent::Enter { event }, _) => {

@@ -124,7 +124,17 @@ impl Components {
 
     /// What facts about the input are called by, where there are several.
     pub(super) fn name(&self) -> Option<&str> {
-        self.inputs.last()?.components.first().map(|plan| plan.name.as_str())
+        self.name_of_input(self.input()?)
+    }
+
+    /// The same of any input.
+    pub(super) fn name_of_input(&self, input: usize) -> Option<&str> {
+        self.inputs.get(input)?.components.first().map(|plan| plan.name.as_str())
+    }
+
+    /// The input that a track is from.
+    pub(super) fn place_of(&self, track: u32) -> usize {
+        self.places.get(track as usize).copied().unwrap_or(0)
     }
 
     /// The space of an application of the input.

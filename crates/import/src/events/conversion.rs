@@ -1,6 +1,6 @@
 //! [`Conversion`]: from the events of all tracks to the tables of an archive.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use parallax_base::{FolderSink, Issues, LimitExceeded, Limits};
@@ -14,6 +14,7 @@ use super::arguments::PendingArguments;
 use super::components::{Components, InputPlan, Survey};
 use super::messages::{Matcher, NO_RECEIVE, NO_SEND};
 use super::pending::{PendingIntervals, PendingProfile, Touched};
+use super::recorded::TrackFacts;
 use super::rows::{issue_rows, node_row, set_first_children, span, track_row, write_sums};
 use super::sorter::Sorter;
 use super::spool::Spool;
@@ -157,6 +158,7 @@ pub struct Conversion {
     components: Components,
     formats: Vec<String>,
     facts: Vec<(String, String)>,
+    track_facts: TrackFacts,
     memory_bytes: usize,
     /// What was repaired so far, besides what tracks report.
     pub issues: Issues,
@@ -218,6 +220,7 @@ impl Conversion {
             components: Components::default(),
             formats: Vec::new(),
             facts: Vec::new(),
+            track_facts: TrackFacts::default(),
             memory_bytes,
             issues: Issues::new(),
         })
@@ -363,6 +366,30 @@ impl Conversion {
             }
         }
         self.facts.push((key, value));
+    }
+
+    /// Adds a fact about a track, such as its host; of repeated names the first counts.
+    pub fn track_fact(&mut self, track: u32, name: &str, value: &str) {
+        self.track_facts.take(track, name, value);
+    }
+
+    /// Writes the facts about tracks, those that an input has in common as facts about it.
+    fn finish_track_facts(&mut self) {
+        let components = &self.components;
+        let found =
+            std::mem::take(&mut self.track_facts).finish(|track| components.place_of(track));
+        let mut known: HashSet<String> = self.facts.iter().map(|(key, _)| key.clone()).collect();
+        for (input, name, value) in found.shared {
+            let component = self.components.name_of_input(input);
+            let before = component.map_or_else(String::new, |component| format!("{component}: "));
+            let key = format!("{}{before}{name}", keys::FACT);
+            if known.insert(key.clone()) {
+                self.facts.push((key, value));
+            }
+        }
+        for (track, name, value) in found.own {
+            self.facts.push((format!("{}{track}:{name}", keys::TRACK_FACT), value));
+        }
     }
 
     /// A link that is no message of two ranks: it is known as a whole.
@@ -691,6 +718,7 @@ impl Conversion {
         self.writer.write(issue_rows(&all))?;
         self.fact(keys::FIRST_NANOS, if first == NONE_64 { 0 } else { first }.to_string());
         self.fact(keys::LAST_NANOS, last.to_string());
+        self.finish_track_facts();
         if !self.formats.is_empty() {
             self.facts.push((keys::FORMAT.to_owned(), self.formats.join(", ")));
         }

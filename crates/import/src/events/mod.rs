@@ -7,6 +7,7 @@ mod components;
 mod conversion;
 mod messages;
 mod pending;
+mod recorded;
 mod requests;
 mod rows;
 mod sorter;

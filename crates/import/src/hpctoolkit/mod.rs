@@ -139,6 +139,7 @@ fn open(
         components: Vec::new(),
         samples: None,
         chosen: None,
+        recorded: Vec::new(),
     };
     let contexts = metadata::contexts(meta, &mut issues);
     let store = profiles::Profiles::new(profiles, cct, contexts.source_ids(), is_damaged, *limits);

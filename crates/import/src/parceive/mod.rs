@@ -83,6 +83,7 @@ fn read(
         components: Vec::new(),
         samples: None,
         chosen: None,
+        recorded: Vec::new(),
     };
     let num_threads = threads.len();
     let references = references.list;

@@ -103,6 +103,7 @@ fn read(
         components: Vec::new(),
         samples: None,
         chosen: None,
+        recorded: Vec::new(),
     };
     let num_threads = recording.threads.len();
     let tags = Vec::new();

@@ -92,6 +92,7 @@ fn ensemble(read: Measurements, file: &str, issues: Issues) -> Result<Ensemble, 
         components: Vec::new(),
         samples: None,
         chosen: None,
+        recorded: Vec::new(),
     };
     let trusted = |run: scaling_data::Run| Run {
         coordinate: run.coordinate,

@@ -6,6 +6,7 @@
 pub(crate) mod addresses;
 mod catalog;
 mod place;
+mod recorded;
 mod tree;
 mod values;
 mod workflow;
@@ -81,7 +82,7 @@ pub(crate) fn open_packed(
 
 fn experiment(
     mut groups: Vec<Group>,
-    metadata: Metadata,
+    mut metadata: Metadata,
     limits: &Limits,
     mut issues: Issues,
     origin: &str,
@@ -89,6 +90,7 @@ fn experiment(
     for group in &mut groups {
         addresses::align(&mut group.profiles, &mut issues);
     }
+    metadata.recorded = recorded::recorded(&groups);
     let tree = tree::Tree::of(&groups, limits, &mut issues)
         .map_err(|cause| FormatError::Limit { file: origin.to_owned(), cause })
         .map_err(|cause| ImportError::Format { origin: origin.to_owned(), cause })?;
@@ -125,6 +127,7 @@ fn metadata(profiles: &Profiles, format: &str, origin: &str) -> Metadata {
         components: Vec::new(),
         samples: None,
         chosen: None,
+        recorded: Vec::new(),
     }
 }
 

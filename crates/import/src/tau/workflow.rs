@@ -40,6 +40,7 @@ pub(super) fn metadata(workflow: &Workflow, origin: &str) -> Metadata {
         components: components(workflow),
         samples: None,
         chosen: None,
+        recorded: Vec::new(),
     }
 }
 
@@ -75,12 +76,29 @@ fn components(workflow: &Workflow) -> Vec<parallax_model::Component> {
             first_rank,
             shift_nanos: 0,
             span: nanos("start-timestamp").zip(nanos("end-timestamp")),
+            inputs: named_files(workflow, "Workflow Component-input", described),
+            outputs: named_files(workflow, "Workflow Component-output", described),
         });
         let timers = component.timers.iter().map(|timer| u64::from(timer.process));
         let counters = component.counters.iter().map(|counter| u64::from(counter.process));
         first_rank += timers.chain(counters).max().map_or(0, |last| last + 1);
     }
     out
+}
+
+/// Names of what a component reads or writes, as the description lists it by the component's id.
+fn named_files(workflow: &Workflow, list: &str, described: Option<&Value>) -> Vec<Arc<str>> {
+    let Some(id) = described.and_then(|value| value.get("id")) else { return Vec::new() };
+    let listed = workflow.metadata.get(list).map_or(&[][..], Value::items);
+    let own = listed.iter().filter(|file| file.get("component-id") == Some(id));
+    own.filter_map(|file| file.get("name").and_then(Value::as_str)).map(Arc::from).collect()
+}
+
+/// The thread that a key such as `Rank 0, Thread 0` means.
+fn thread_of_key(key: &str) -> Option<(u32, u32)> {
+    let (rank, thread) = key.split_once(',')?;
+    let rank = rank.trim().strip_prefix("Rank")?.trim().parse().ok()?;
+    Some((rank, thread.trim().strip_prefix("Thread")?.trim().parse().ok()?))
 }
 
 /// Each component as the profiles it was made of.
@@ -122,6 +140,13 @@ fn profiles(component: Component) -> Profiles {
             mean: found.mean,
             sum_of_squares: found.sum_of_squares,
         });
+    }
+    // Facts of threads without any timer or event are about nothing that is shown.
+    for (key, facts) in component.metadata {
+        let id = thread_of_key(&key).map(|(node, thread)| id(node, thread));
+        if let Some(thread) = id.and_then(|id| threads.get_mut(&id)) {
+            thread.metadata = facts;
+        }
     }
     let in_order = |rows: HashMap<Arc<str>, u32>| {
         let mut names: Vec<(u32, Arc<str>)> =

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::IssueReply;
-use crate::Experiment;
 use crate::macros::{question, table};
+use crate::{Experiment, Family};
 
 question! {
     /// What an experiment is.
@@ -16,6 +16,10 @@ question! {
         metrics: MetricTable,
         /// The components of a workflow.
         components: ComponentTable,
+        /// What the source says about each component.
+        component_facts: ComponentFactTable,
+        /// What it says about each process.
+        processes: ProcessTable,
     }
 }
 
@@ -91,6 +95,11 @@ pub struct InfoReply {
     pub metric_list: Vec<MetricReply>,
     /// The components.
     pub component_list: Vec<ComponentInfoReply>,
+    /// Processes that the source distinguishes: their number where it says something of single ones
+    /// that differs, else 0.
+    pub processes: u64,
+    /// These processes, the first 1,000 of them; the table has all.
+    pub process_list: Vec<ProcessInfoReply>,
     /// What the source says about the execution: host, processor, command, start and whatever else
     /// it recorded. Where threads differ, their first values.
     pub fact_list: Vec<FactReply>,
@@ -150,6 +159,37 @@ pub struct ComponentInfoReply {
     pub shift_s: f64,
     /// Names of the components it takes data from.
     pub depends_on: Vec<String>,
+    /// Where it ran.
+    pub hosts: Vec<String>,
+    /// What the source says about all of it: processor, command, settings of the tool.
+    pub fact_list: Vec<FactReply>,
+}
+
+/// What the source says about one process.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ProcessInfoReply {
+    /// Name of its component; null where there is one application.
+    pub component: Option<String>,
+    /// Display name of the process: `rank 3`.
+    pub process: String,
+    /// Its rank; null where it has none.
+    pub rank: Option<u64>,
+    /// How many locations it has: threads and streams.
+    pub threads: u64,
+    /// Name of its host.
+    pub host: Option<String>,
+    /// Its processor.
+    pub cpu: Option<String>,
+    /// When it was started, in seconds since the first process was.
+    pub start_s: Option<f64>,
+    /// Number of the process.
+    pub pid: Option<String>,
+    /// Its command line, else its executable.
+    pub command: Option<String>,
+    /// What else differs between the processes of its component; where its threads differ, their
+    /// first values.
+    pub fact_list: Vec<FactReply>,
 }
 
 /// A kind of identity or context, such as `rank` or `loop`, and how many there are.
@@ -245,6 +285,45 @@ table! {
         shift_s: Option<Vec<f64>> ["s"],
         /// The components that it takes data from.
         depends_on: Vec<String>,
+    }
+}
+
+table! {
+    /// What the source says about each component as a whole; no rows where there is one
+    /// application.
+    pub columns ComponentFactTable {
+        /// What it is, in the source's words: `Hostname`, `TAU_THROTTLE`.
+        fact: Vec<String>,
+        /// One column for each component, by its name; null where nothing is said, and where its
+        /// processes differ.
+        values: Family,
+    }
+}
+
+table! {
+    /// Processes, where the source says something that differs between them.
+    pub columns ProcessTable {
+        /// Name of the component.
+        component: Option<Vec<String>>,
+        /// Display name of the process.
+        process: Vec<String>,
+        /// Rank; null where it has none.
+        rank: Vec<Option<u64>>,
+        /// Number of its locations: threads and streams.
+        threads: Vec<u64>,
+        /// Name of its host; null where that is not known.
+        host: Vec<Option<String>>,
+        /// Processor; null where that is not known.
+        cpu: Vec<Option<String>> => "CPU",
+        /// When it was started, since the first process was; null where that is not known.
+        start_s: Vec<Option<f64>> ["s"],
+        /// Number of the process; null where that is not known.
+        pid: Vec<Option<String>> => "PID",
+        /// Command line, else executable; null where that is not known.
+        command: Vec<Option<String>>,
+        /// One column for each other fact that differs between the processes of a component, by its
+        /// name; null where nothing is said.
+        facts: Family,
     }
 }
 

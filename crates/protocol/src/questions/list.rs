@@ -45,6 +45,7 @@ macro_rules! for_each_question {
             StacksRequest,
             StatsRequest,
             MessagesRequest,
+            WorkflowGraphRequest,
             FindRequest,
             AnomaliesRequest,
             WaitsRequest,

@@ -57,6 +57,8 @@ mod user_events;
 pub use user_events::*;
 mod views;
 pub use views::*;
+mod workflow;
+pub use workflow::*;
 
 use serde::Serialize;
 

@@ -169,6 +169,11 @@ pub struct ItemReply {
     pub has_calls: bool,
     /// Whether its trace says what calls communicate, so that waits can be looked for.
     pub has_waits: bool,
+    /// Whether its calls were chosen by a detector of anomalies: views that conclude something from
+    /// all calls have nothing to show then.
+    pub has_chosen_calls: bool,
+    /// Number of the components of a workflow; 0 where there is one application.
+    pub components: u64,
     /// Whether it has every call instance, with what it reads and writes.
     pub has_activations: bool,
     /// Whether it has user events.

@@ -94,6 +94,7 @@ if TYPE_CHECKING:
         WaitsAnswer,
         WaitsBy,
         WaitsKind,
+        WorkflowAnswer,
     )
 
 
@@ -175,6 +176,39 @@ class ExperimentQuestions(ItemQuestions):
                 shifted.
             - ``depends_on`` (string):
                 The components that it takes data from.
+
+        component_facts : Table
+            What the source says about each component as a whole; no rows where there is one
+            application.
+            - ``fact`` (string):
+                What it is, in the source's words: `Hostname`, `TAU_THROTTLE`.
+            - ``values (columns)``:
+                One column for each component, by its name; null where nothing is said, and
+                where its processes differ.
+
+        processes : Table
+            Processes, where the source says something that differs between them.
+            - ``component`` (string, in some answers):
+                Name of the component.
+            - ``process`` (string):
+                Display name of the process.
+            - ``rank`` (u64, may be null):
+                Rank; null where it has none.
+            - ``threads`` (u64):
+                Number of its locations: threads and streams.
+            - ``host`` (string, may be null):
+                Name of its host; null where that is not known.
+            - ``cpu`` (string, may be null):
+                Processor; null where that is not known.
+            - ``start_s`` (f64 in s, may be null):
+                When it was started, since the first process was; null where that is not known.
+            - ``pid`` (string, may be null):
+                Number of the process; null where that is not known.
+            - ``command`` (string, may be null):
+                Command line, else executable; null where that is not known.
+            - ``facts (columns)``:
+                One column for each other fact that differs between the processes of a
+                component, by its name; null where nothing is said.
 
         Examples
         --------
@@ -2542,6 +2576,127 @@ class ExperimentQuestions(ItemQuestions):
                 "tracks": tracks,
                 "by": by,
                 "flows": flows,
+                "profiles": profiles,
+                "window": window,
+                "from_ns": from_ns,
+                "to_ns": to_ns,
+            },
+        )
+
+    def workflow(
+        self,
+        *,
+        bins: int = 0,
+        profiles: str | None = None,
+        window: str | None = None,
+        from_ns: int | None = None,
+        to_ns: int | None = None,
+    ) -> WorkflowAnswer:
+        """The components of a workflow, and what goes from one to the other: by messages, files
+        and streams of ADIOS; see
+        [traces.md](traces.md#workflow-components-and-what-goes-between-them).
+
+        Parameters
+        ----------
+        bins : int, default 0
+            Parts of equal length into which the time of the window is divided for the table
+            `over_time`; 0 for none.
+        profiles : str, optional
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
+        window : str, optional
+            A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
+            everything.
+        from_ns : int, optional
+            Start of the time range, in nanoseconds since the first record of the trace; null
+            for the beginning.
+        to_ns : int, optional
+            Its end, in nanoseconds since the first record; null for the end of the trace.
+
+        Returns
+        -------
+        WorkflowAnswer
+            The reply and the tables:
+
+        components : Table
+            The components of a workflow, by number; one row where there is one application.
+            - ``component`` (string):
+                Name.
+            - ``application`` (u64, may be null):
+                Its number, as `application(NUMBER)` chooses it; null where there is one
+                application.
+            - ``ranks`` (u64):
+                How many ranks it has.
+            - ``locations`` (u64):
+                How many locations it has.
+            - ``start_ns`` (f64 in ns, may be null):
+                When it began, since the first record; null where that is not known.
+            - ``end_ns`` (f64 in ns, may be null):
+                When it ended, likewise.
+            - ``busy_percent`` (f64 in %, may be null):
+                Share of the time of its locations in which they compute: are in no routine of
+                MPI and do not wait; null where no time was measured.
+            - ``hosts`` (string, may be null):
+                Names of its hosts, the first ones; null where they are not known.
+            - ``command`` (string, may be null):
+                Command line, else executable; null where that is not known.
+            - ``depends_on`` (string):
+                The components that it takes data from, as the workflow describes it.
+
+        exchanges : Table
+            What goes from one component to another, or inside of one, by what it goes through:
+            in the order of the senders, the receivers and most bytes first.
+            - ``from`` (string):
+                The component that sends or writes.
+            - ``to`` (string):
+                The component that receives or reads.
+            - ``from_row`` (u32, may be null):
+                Row of the sender in the table of components; null where it is not in the trace.
+            - ``to_row`` (u32, may be null):
+                Row of the receiver, likewise.
+            - ``by`` (string):
+                By what.
+            - ``name`` (string, may be null):
+                Name of the file or stream; null for messages.
+            - ``count`` (u64, may be null):
+                How many messages or reads; null where that was not recorded.
+            - ``bytes`` (u64 in B, may be null):
+                Their sizes together; null where that was not recorded. Of a stream of ADIOS
+                that is known from a description only, what its writer wrote by ADIOS.
+            - ``senders`` (u64, may be null):
+                How many locations of the sender take part; null where that was not recorded.
+            - ``receivers`` (u64, may be null):
+                How many locations of the receiver, likewise.
+            - ``first_ns`` (f64 in ns, may be null):
+                The first time something was sent or written, since the first record; null where
+                that was not recorded.
+            - ``last_ns`` (f64 in ns, may be null):
+                The last time something was received or read, likewise.
+            - ``evidence`` (string):
+                What it is known by.
+
+        over_time : Table
+            Messages and reads by the time of their arrival, in order of exchange and time;
+            parts without any are omitted.
+            - ``exchange`` (u32):
+                Row of the exchange.
+            - ``bin`` (u32):
+                Number of the part of the window.
+            - ``count`` (u64):
+                How many arrive.
+            - ``bytes`` (u64 in B):
+                Their sizes together.
+
+        Examples
+        --------
+        >>> answer = experiment.workflow()
+        >>> answer.components.to_pandas()
+        """
+        return self._ask(
+            "workflow",
+            {
+                "bins": bins,
                 "profiles": profiles,
                 "window": window,
                 "from_ns": from_ns,

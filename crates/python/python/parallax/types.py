@@ -465,6 +465,12 @@ class ComponentInfoReply(Record):
     depends_on: list[str]
     """Names of the components it takes data from."""
 
+    hosts: list[str]
+    """Where it ran."""
+
+    fact_list: list[FactReply]
+    """What the source says about all of it: processor, command, settings of the tool."""
+
 
 class ComponentReply(Record):
     """One of several coupled applications."""
@@ -913,6 +919,14 @@ class InfoReply(Record):
     component_list: list[ComponentInfoReply]
     """The components."""
 
+    processes: int
+    """Processes that the source distinguishes: their number where it says something of single ones
+    that differs, else 0.
+    """
+
+    process_list: list[ProcessInfoReply]
+    """These processes, the first 1,000 of them; the table has all."""
+
     fact_list: list[FactReply]
     """What the source says about the execution: host, processor, command, start and whatever else
     it recorded. Where threads differ, their first values.
@@ -1237,6 +1251,44 @@ class PotentialReply(Record):
 
     condition: str
     """On which condition, such as `if balanced`."""
+
+
+class ProcessInfoReply(Record):
+    """What the source says about one process."""
+
+    __slots__ = ()
+
+    component: str | None
+    """Name of its component; null where there is one application."""
+
+    process: str
+    """Display name of the process: `rank 3`."""
+
+    rank: int | None
+    """Its rank; null where it has none."""
+
+    threads: int
+    """How many locations it has: threads and streams."""
+
+    host: str | None
+    """Name of its host."""
+
+    cpu: str | None
+    """Its processor."""
+
+    start_s: float | None
+    """When it was started, in seconds since the first process was."""
+
+    pid: str | None
+    """Number of the process."""
+
+    command: str | None
+    """Its command line, else its executable."""
+
+    fact_list: list[FactReply]
+    """What else differs between the processes of its component; where its threads differ, their
+    first values.
+    """
 
 
 class RackReply(Record):
@@ -1763,6 +1815,27 @@ class VerdictReply(Record):
     """The numbers behind it."""
 
 
+class WorkflowGraphReply(Record):
+    """The reply to `workflow`."""
+
+    __slots__ = ()
+
+    title: str
+    """Name of the workflow."""
+
+    start_ns: float | None
+    """Start of the window, in nanoseconds since the first record; null without a trace."""
+
+    end_ns: float | None
+    """Its end, likewise."""
+
+    bin_ns: float | None
+    """Length of a part of `over_time`, in nanoseconds; null without them."""
+
+    notes: list[str]
+    """Remarks."""
+
+
 class IssuesAnswer(Answer):
     """The answer to `issues`."""
 
@@ -1870,6 +1943,9 @@ class InfoAnswer(Answer):
     component_list: list[ComponentInfoReply]
     """The components."""
 
+    process_list: list[ProcessInfoReply]
+    """These processes, the first 1,000 of them; the table has all."""
+
     fact_list: list[FactReply]
     """What the source says about the execution: host, processor, command, start and whatever else
     it recorded. Where threads differ, their first values.
@@ -1883,6 +1959,14 @@ class InfoAnswer(Answer):
 
     components: Table
     """Components of a workflow; none where there is one application."""
+
+    component_facts: Table
+    """What the source says about each component as a whole; no rows where there is one
+    application.
+    """
+
+    processes: Table
+    """Processes, where the source says something that differs between them."""
 
 
 class LocationsAnswer(Answer):
@@ -2447,6 +2531,40 @@ class MessagesAnswer(Answer):
 
     rows: Table
     """Of one of several forms."""
+
+
+class WorkflowAnswer(Answer):
+    """The answer to `workflow`."""
+
+    __slots__ = ()
+
+    title: str
+    """Name of the workflow."""
+
+    start_ns: float | None
+    """Start of the window, in nanoseconds since the first record; null without a trace."""
+
+    end_ns: float | None
+    """Its end, likewise."""
+
+    bin_ns: float | None
+    """Length of a part of `over_time`, in nanoseconds; null without them."""
+
+    notes: list[str]
+    """Remarks."""
+
+    components: Table
+    """The components of a workflow, by number; one row where there is one application."""
+
+    exchanges: Table
+    """What goes from one component to another, or inside of one, by what it goes through: in the
+    order of the senders, the receivers and most bytes first.
+    """
+
+    over_time: Table
+    """Messages and reads by the time of their arrival, in order of exchange and time; parts
+    without any are omitted.
+    """
 
 
 class FindAnswer(Answer):

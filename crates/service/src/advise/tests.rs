@@ -137,6 +137,7 @@ fn opened() -> OpenExperiment {
             components: Vec::new(),
             samples: None,
             chosen: None,
+            recorded: Vec::new(),
         },
         contexts,
         metrics: MetricCatalog::default(),
