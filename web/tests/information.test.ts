@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeInfo } from "../src/views/information/describe.ts";
+import { describeInfo, describeTables } from "../src/views/information/describe.ts";
 import { sortIssues } from "../src/views/issues/issues.ts";
 
 describe("the information about an experiment", () => {
@@ -30,6 +30,32 @@ describe("the information about an experiment", () => {
 
   it("omits what is not known", () => {
     expect(describeInfo({})).toEqual([]);
+    expect(describeTables({})).toEqual([]);
+  });
+
+  it("has what is known of components and processes in tables", () => {
+    const info = {
+      component_list: [
+        { name: "md", fact_list: [{ name: "CPU Type", value: "Xeon" }, { name: "Hostname", value: "n1" }] },
+        { name: "analysis", fact_list: [{ name: "CPU Type", value: "EPYC" }] },
+      ],
+      processes: 3,
+      process_list: [
+        { component: "md", process: "rank 0", threads: 2, host: "n1", cpu: "Xeon", start_s: 0, pid: "10", command: null, fact_list: [] },
+        { component: "analysis", process: "rank 0", threads: 1, host: "n2", cpu: "EPYC", start_s: 0.5, pid: null, command: null, fact_list: [{ name: "tid", value: "77" }] },
+      ],
+      fact_list: [{ name: "md: Hostname", value: "n1" }, { name: "creator", value: "TAU" }],
+    };
+    const plain = (text: string): string => text.replace(/\u202f/g, " ");
+    expect(describeTables(info)).toEqual([
+      { title: "Metadata of components", heads: ["", "md", "analysis"], rows: [["CPU Type", "Xeon", "EPYC"], ["Hostname", "n1", ""]], note: "" },
+      {
+        title: "Processes", heads: ["", "Locations", "Host", "Start", "PID", "CPU", "tid"],
+        rows: [["md rank 0", "2", "n1", expect.stringMatching(/^0.s$/u), "10", "Xeon", ""], ["analysis rank 0", "1", "n2", expect.stringMatching(/^500/u), "", "EPYC", "77"]],
+        note: "The first 2 of 3 processes.",
+      },
+    ]);
+    expect(describeInfo(info).find((section) => section.title === "Metadata")?.facts.map((fact) => plain(fact.value))).toEqual(["TAU"]);
   });
 });
 

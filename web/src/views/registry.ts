@@ -19,7 +19,7 @@ export interface DefaultLayout {
 }
 
 /** Analyses on request: they open next to each other, where pictures have room, so that tree and locations stay on screen. */
-const ANALYSES: readonly string[] = ["trace.iterations", "groups.clusters", "groups.racks", "profile.correlations", "profile.user-events", "trace.idle-gpus", "profile.gpu-stalls"];
+const ANALYSES: readonly string[] = ["trace.iterations", "trace.workflow", "groups.clusters", "groups.racks", "profile.correlations", "profile.user-events", "trace.idle-gpus", "profile.gpu-stalls"];
 const ROOMY: readonly string[] = [...ANALYSES, "profile.flame", "profile.differences", "trace.timeline", "profile.tree"];
 
 /** Of the panels that are open, the one in whose group a view opens; undefined where none is open. `active` is the panel that was used last. */

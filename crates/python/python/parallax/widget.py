@@ -44,7 +44,7 @@ VIEWS = (
     "scaling.verdict",
     "trace.anomalies", "trace.compare", "trace.counters", "trace.find", "trace.idle-gpus",
     "trace.iterations", "trace.messages", "trace.node-detail", "trace.over-time", "trace.statistics",
-    "trace.timeline", "trace.waits",
+    "trace.timeline", "trace.waits", "trace.workflow",
 )  # fmt: skip
 """The views of the page. The part behind the dot is enough where it is the only one."""
 

@@ -7,7 +7,7 @@ const views: readonly ViewPlugin[] = [
     title: "Correlations",
     description: "Correlations of metrics and functions over locations, and with rank or node.",
     icon: "chart",
-    appliesTo: (item) => item.kind === "experiment" && item.locations > 2,
+    appliesTo: (item) => item.kind === "experiment" && item.locations > 2 && !item.has_chosen_calls,
     component: () => import("./Correlations.svelte"),
     defaultState: CORRELATIONS_STATE,
     stateVersion: 1,

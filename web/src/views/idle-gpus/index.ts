@@ -7,7 +7,7 @@ const views: readonly ViewPlugin[] = [
     title: "GPU idle time",
     description: "Blame shifting: what threads did while the GPUs of their rank were idle.",
     icon: "clock",
-    appliesTo: (item) => item.kind === "experiment" && item.has_trace && item.has_gpus,
+    appliesTo: (item) => item.kind === "experiment" && item.has_trace && item.has_gpus && !item.has_chosen_calls,
     component: () => import("./IdleGpus.svelte"),
     defaultState: IDLE_GPUS_STATE,
     stateVersion: 1,

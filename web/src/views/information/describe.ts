@@ -59,7 +59,7 @@ export function describeInfo(info: JsonObject): readonly FactSection[] {
     },
     {
       title: "Metadata",
-      facts: objects(info["fact_list"]).map((fact) => ({ name: textOf(fact["name"]), value: textOf(fact["value"]) })),
+      facts: objects(info["fact_list"]).filter((fact) => !isOfComponent(info, textOf(fact["name"]))).map((fact) => ({ name: textOf(fact["name"]), value: textOf(fact["value"]) })),
     },
     {
       title: "Files",
@@ -69,6 +69,60 @@ export function describeInfo(info: JsonObject): readonly FactSection[] {
       })),
     },
   ].filter((section) => section.facts.length > 0);
+}
+
+/** Whether a fact is about one component: these are in a table of their own. */
+function isOfComponent(info: JsonObject, name: string): boolean {
+  return objects(info["component_list"]).some((component) => name.startsWith(`${textOf(component["name"])}: `));
+}
+
+/** Facts of several things, side by side. */
+export interface FactTable {
+  readonly title: string;
+  readonly heads: readonly string[];
+  /** The first cell of a row names it. */
+  readonly rows: readonly (readonly string[])[];
+  /** What is not shown, as a sentence; empty where all is. */
+  readonly note: string;
+}
+
+/** What the source says about each component and each process; nothing where it says nothing of single ones. */
+export function describeTables(info: JsonObject): readonly FactTable[] {
+  const components = objects(info["component_list"]);
+  const factsOf = (of: JsonObject): ReadonlyMap<string, string> => new Map(objects(of["fact_list"]).map((fact) => [textOf(fact["name"]), textOf(fact["value"])]));
+  const own = components.map((component) => factsOf(component));
+  const names = [...new Set(own.flatMap((facts) => [...facts.keys()]))].sort();
+  const ofComponents: FactTable = {
+    title: "Metadata of components",
+    heads: ["", ...components.map((component) => textOf(component["name"]))],
+    rows: names.map((name) => [name, ...own.map((facts) => facts.get(name) ?? "")]),
+    note: "",
+  };
+  const processes = objects(info["process_list"]);
+  const facts = processes.map((process) => factsOf(process));
+  const others = [...new Set(facts.flatMap((of) => [...of.keys()]))].sort();
+  const columns = PROCESS_COLUMNS.filter(([key]) => processes.some((process) => process[key] !== null && process[key] !== undefined));
+  const all = info["processes"];
+  const ofProcesses: FactTable = {
+    title: "Processes",
+    heads: ["", ...columns.map(([, head]) => head), ...others],
+    rows: processes.map((process, at) => [
+      [textOf(process["component"]), textOf(process["process"])].filter((text) => text !== "").join(" "),
+      ...columns.map(([key]) => cellText(key, process[key])),
+      ...others.map((name) => facts[at]?.get(name) ?? ""),
+    ]),
+    note: typeof all === "number" && all > processes.length ? `The first ${count(processes.length)} of ${count(all)} processes.` : "",
+  };
+  return [ofComponents, ofProcesses].filter((table) => table.rows.length > 0);
+}
+
+const PROCESS_COLUMNS: readonly (readonly [key: string, head: string])[] = [
+  ["threads", "Locations"], ["host", "Host"], ["start_s", "Start"], ["pid", "PID"], ["cpu", "CPU"], ["command", "Command"],
+];
+
+function cellText(key: string, value: Json | undefined): string {
+  if (typeof value !== "number") return textOf(value);
+  return key === "start_s" ? seconds(value) : count(value);
 }
 
 /** What an ensemble consists of: its parameters, how many regions were measured, and by what. */

@@ -7,7 +7,7 @@ const views: readonly ViewPlugin[] = [
     title: "Iterations",
     description: "Iterations of the program: load balance over locations, and potential saving.",
     icon: "timeline",
-    appliesTo: (item) => item.kind === "experiment" && item.has_trace,
+    appliesTo: (item) => item.kind === "experiment" && item.has_trace && !item.has_chosen_calls,
     component: () => import("./Iterations.svelte"),
     defaultState: ITERATIONS_STATE,
     stateVersion: 1,

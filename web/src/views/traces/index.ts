@@ -1,5 +1,5 @@
 import { defineView, type ViewPlugin } from "../../view-kit/plugin.ts";
-import { ANOMALIES_STATE, COMPARE_STATE, COUNTERS_STATE, FIND_STATE, MESSAGES_STATE, OVER_TIME_STATE, STACKS_STATE, STATISTICS_STATE, WAITS_STATE } from "./states.ts";
+import { ANOMALIES_STATE, COMPARE_STATE, COUNTERS_STATE, FIND_STATE, MESSAGES_STATE, OVER_TIME_STATE, STACKS_STATE, STATISTICS_STATE, WAITS_STATE, WORKFLOW_STATE } from "./states.ts";
 
 const hasTrace: ViewPlugin["appliesTo"] = (item) => item.kind === "experiment" && item.has_trace;
 
@@ -58,6 +58,16 @@ const views: readonly ViewPlugin[] = [
     appliesTo: (item, items) => hasTrace(item, items) && item.has_links,
     component: () => import("./Messages.svelte"),
     defaultState: MESSAGES_STATE,
+    stateVersion: 1,
+  }),
+  defineView({
+    id: "trace.workflow",
+    title: "Workflow",
+    description: "Components of a workflow, and what goes between them: messages, files and ADIOS streams.",
+    icon: "messages",
+    appliesTo: (item, items) => item.kind === "experiment" && (item.components > 0 || (hasTrace(item, items) && item.has_links && !item.has_chosen_calls)),
+    component: () => import("./Workflow.svelte"),
+    defaultState: WORKFLOW_STATE,
     stateVersion: 1,
   }),
   defineView({

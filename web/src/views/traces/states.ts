@@ -126,3 +126,11 @@ export interface AnomaliesState {
 }
 
 export const ANOMALIES_STATE: AnomaliesState = { waiting: false };
+
+/** What a link keeps of the drawing of a workflow. */
+export interface WorkflowState {
+  /** The chosen arrow: rows of its components and what it goes by; null for none. */
+  readonly arrow: string | null;
+}
+
+export const WORKFLOW_STATE: WorkflowState = { arrow: null };
