@@ -133,7 +133,7 @@ const CRATES: &[Crate] = &[
         name: "parallax-gpu",
         folder: "crates/gpu",
         is_for_browser: false,
-        uses: &["parallax-columns"],
+        uses: &["parallax-base", "parallax-columns"],
     },
     Crate {
         name: "parallax-places",
