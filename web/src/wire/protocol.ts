@@ -2059,6 +2059,33 @@ export type TotalReply = {
   total: number;
 };
 
+/** What samples of traces are grouped by. */
+export type TraceBy = "context" | "location" | "both";
+
+/** The reply to `trace_groups`. */
+export type TraceGroupsReply = {
+  /** Number of samples, before short ones are excluded. */
+  samples: number;
+  /** Where they were grouped: the name of a GPU, or `cpu`. */
+  device: string;
+  /** Why there. */
+  device_reason: string;
+  /** Remarks, such as that nothing matched and why. */
+  notes: Array<string>;
+};
+
+/** Samples of traces by context, location or both: how many, and their durations. The answer is the same on every device, bit for bit: durations and their squares are added as whole numbers. */
+export type TraceGroupsRequest = {
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
+  /** A time window, to which samples are cut; null for everything. */
+  window?: string | null;
+  /** Rows of the table. */
+  by?: TraceBy;
+  /** Only samples that last this many nanoseconds or longer. */
+  min_ns?: number;
+};
+
 /** Samples of traces: which context was active when. */
 export type TraceRequest = {
   /** A profile expression; null for all locations. */
@@ -2208,6 +2235,8 @@ export interface Protocol {
   query: { request: QueryRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "context_id" | "metric_id" | "value" | "location" | "context" | "metric" | "unit"; } };
   /** Samples of traces: which context was active when. */
   trace: { request: TraceRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "context_id" | "start_ns" | "end_ns" | "location" | "context"; } };
+  /** Samples of traces by context, location or both: how many, and their durations. The answer is the same on every device, bit for bit: durations and their squares are added as whole numbers. */
+  trace_groups: { request: TraceGroupsRequest & { item: string }; reply: TraceGroupsReply; tables: { rows: "profile_id" | "location" | "context_id" | "context" | "samples" | "total_ns" | "mean_ns" | "min_ns" | "max_ns" | "std_dev_ns"; } };
   /** Who reads and writes which variable or allocation. */
   references: { request: ReferencesRequest & { item: string }; reply: NotesReply; tables: { rows: "reference" | "reference_id" | "storage" | "size_bytes" | "reads" | "writes" | "threads" | "read_in" | "written_in" | "allocated_in" | "allocated_line"; } };
   /** The loops that were executed, by call path. */

@@ -129,18 +129,17 @@ fn trace_groups(context: &Context, arguments: TraceArgs, by: TraceBy) -> anyhow:
     let Answer { reply, tables, .. } = opened.answer(&request, &context.control)?;
     let table = tables.rows.into_table();
     context.output.emit_with(&table, |style, out| {
+        let times = ["total_ns", "mean_ns", "min_ns", "max_ns", "std_dev_ns"];
         let mut text = TextTable::new(&table).show("location", Show::Text);
+        for time in times {
+            text = text.show(time, Show::Quantity);
+        }
+        // Ids are for programs; a line has room for what they mean.
         if !arguments.raw {
-            text = text.columns(&[
-                "samples",
-                "total_ns",
-                "mean_ns",
-                "min_ns",
-                "max_ns",
-                "std_dev_ns",
-                "location",
-                "context",
-            ]);
+            let names = ["location", "context"].into_iter();
+            let names = names.filter(|name| table.column(name).is_some());
+            let shown: Vec<&str> = ["samples"].into_iter().chain(times).chain(names).collect();
+            text = text.columns(&shown);
         }
         text.write(style, out)
     })?;

@@ -87,6 +87,8 @@ if TYPE_CHECKING:
         TimelineBy,
         TopologyAnswer,
         TraceAnswer,
+        TraceBy,
+        TraceGroupsAnswer,
         TrackSpan,
         TreeTableAnswer,
         UserEventLocationsAnswer,
@@ -1035,6 +1037,72 @@ class ExperimentQuestions(ItemQuestions):
                 "profiles": profiles,
                 "window": window,
                 "is_raw": is_raw,
+            },
+        )
+
+    def trace_groups(
+        self,
+        *,
+        profiles: str | None = None,
+        window: str | None = None,
+        by: TraceBy = "context",
+        min_ns: int = 0,
+    ) -> TraceGroupsAnswer:
+        """Samples of traces by context, location or both: how many, and their durations. The
+        answer is the same on every device, bit for bit: durations and their squares are added
+        as whole numbers.
+
+        Parameters
+        ----------
+        profiles : str, optional
+            A profile expression; null for all locations.
+        window : str, optional
+            A time window, to which samples are cut; null for everything.
+        by : TraceBy, default "context"
+            Rows of the table.
+        min_ns : int, default 0
+            Only samples that last this many nanoseconds or longer.
+
+        Returns
+        -------
+        TraceGroupsAnswer
+            The reply and the tables:
+
+        rows : Table
+            One row for each group, the longest total first.
+            - ``profile_id`` (u32, in some answers):
+                Profile number in the database.
+            - ``location`` (string, in some answers):
+                Where it was measured.
+            - ``context_id`` (u32, in some answers):
+                Context id in the database; 0 while nothing ran.
+            - ``context`` (string, in some answers):
+                What the context is called.
+            - ``samples`` (u64):
+                Number of samples.
+            - ``total_ns`` (u64 in ns):
+                Sum of their durations.
+            - ``mean_ns`` (f64 in ns):
+                Mean duration.
+            - ``min_ns`` (u64 in ns):
+                Shortest duration.
+            - ``max_ns`` (u64 in ns):
+                Longest duration.
+            - ``std_dev_ns`` (f64 in ns):
+                Standard deviation of the durations.
+
+        Examples
+        --------
+        >>> answer = experiment.trace_groups()
+        >>> answer.rows.to_pandas()
+        """
+        return self._ask(
+            "trace_groups",
+            {
+                "profiles": profiles,
+                "window": window,
+                "by": by,
+                "min_ns": min_ns,
             },
         )
 

@@ -182,6 +182,9 @@ StatsBy = Literal["function", "group", "context"]
 TimelineBy = Literal["function", "group"]
 """What colours and stacks stand for."""
 
+TraceBy = Literal["context", "location", "both"]
+"""What samples of traces are grouped by."""
+
 WaitsBy = Literal["function", "context", "track", "pair"]
 """What the rows of waits are."""
 
@@ -1792,6 +1795,24 @@ class TotalReply(Record):
     """How many there are."""
 
 
+class TraceGroupsReply(Record):
+    """The reply to `trace_groups`."""
+
+    __slots__ = ()
+
+    samples: int
+    """Number of samples, before short ones are excluded."""
+
+    device: str
+    """Where they were grouped: the name of a GPU, or `cpu`."""
+
+    device_reason: str
+    """Why there."""
+
+    notes: list[str]
+    """Remarks, such as that nothing matched and why."""
+
+
 class VerdictReply(Record):
     """What bounds a program as a whole, by what takes more than half of its time."""
 
@@ -2196,6 +2217,27 @@ class TraceAnswer(Answer):
     """Samples, by location and time; the last sample of a location ends when it starts, because
     its duration is unknown.
     """
+
+
+class TraceGroupsAnswer(Answer):
+    """The answer to `trace_groups`."""
+
+    __slots__ = ()
+
+    samples: int
+    """Number of samples, before short ones are excluded."""
+
+    device: str
+    """Where they were grouped: the name of a GPU, or `cpu`."""
+
+    device_reason: str
+    """Why there."""
+
+    notes: list[str]
+    """Remarks, such as that nothing matched and why."""
+
+    rows: Table
+    """One row for each group, the longest total first."""
 
 
 class ReferencesAnswer(Answer):
