@@ -1,5 +1,5 @@
-//! Operations on columns of whole numbers, such as those of trace events: [`filter`], [`gather`],
-//! [`sort`], [`group`], [`join`], [`histogram`].
+//! Operations on columns of whole numbers, such as those of trace events: [`filter()`],
+//! [`gather`], [`sort()`], [`group()`], [`join()`], [`histogram()`].
 //!
 //! These run on all cores of the processor; `parallax-gpu` has the same operations on a GPU, with the
 //! same results, bit for bit. What could depend on an order of work is defined by the order of the
