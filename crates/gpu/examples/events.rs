@@ -2,10 +2,11 @@
 //! processor. `events.py` has the same for pandas and Polars.
 //!
 //! ```text
-//! events [--device N] [--keep-loops] TRACES...
+//! events [--device N] [--keep-loops] [--times] TRACES...
 //! ```
 //!
 //! A line is tab-separated: who, traces, events, operation, seconds (median), checksum of the result.
+//! With `--times`, lines with `#` have the time of each kernel instead of those of the processor.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
