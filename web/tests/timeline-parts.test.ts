@@ -218,11 +218,15 @@ describe("rows and calls that are chosen", () => {
 
   test("anomalies are the calls of the answer, at the depth of their contexts", () => {
     const table = tableFromArrays({
-      track: new Uint32Array([1]), context: new Uint32Array([2]),
-      start_ns: new Float64Array([50]), end_ns: new Float64Array([90]), times_median: new Float64Array([18.4]),
+      track: new Uint32Array([1, 0, 1]), context: new Uint32Array([2, 1, 1]), start_ns: new Float64Array([50, 0, 95]), end_ns: new Float64Array([90, 40, 99]),
+      times_median: [18.4, 1.5, null], named: [false, true, true],
     });
-    const marked = anomaliesOf(table, [0, 1, 3]);
-    expect(marked).toEqual([{ track: 1, range: [50, 90], depth: 3, text: "18.4 times the median" }]);
+    const marked = anomaliesOf(table, [0, 1, 3], "anomaly.json");
+    expect(marked).toEqual([
+      { track: 1, range: [50, 90], depth: 3, text: "18.4 times the median" },
+      { track: 0, range: [0, 40], depth: 1, text: "1.50 times the median, named by anomaly.json" },
+      { track: 1, range: [95, 99], depth: 1, text: "named by anomaly.json" },
+    ]);
     // The outline is where the call is drawn.
     expect(outlineBox(scene(), { ...marked[0], depth: 2, track: 0 } as (typeof marked)[0])).toMatchObject({ left: 100, width: 80 });
   });

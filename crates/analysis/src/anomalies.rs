@@ -16,12 +16,12 @@
 //! functions and not that of calls; a median is known to 1.6 %.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use parallax_base::casts::saturated_u64;
 use parallax_base::{ContextIdx, Control, FunctionIdx, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
-use parallax_model::{Call, ChosenCalls, ContextTree};
+use parallax_model::{ChosenCalls, ContextTree, NamedAnomalies};
 
 use crate::events::Selection;
 use crate::taxonomy::{Purposes, mpi_routine};
@@ -50,19 +50,31 @@ pub struct Anomaly {
     pub end_nanos: u64,
     /// Its time without that of the calls made from it.
     pub exclusive_nanos: u64,
-    /// The median of the exclusive time of the function's calls on this track.
+    /// How it compares with the calls of its function; `None` where these cannot be compared.
+    pub evidence: Option<Evidence>,
+    /// Whether it is one by the rule.
+    pub is_outlier: bool,
+    /// Whether a detector named it.
+    pub is_named: bool,
+}
+
+/// How a call compares with the calls of its function on the same track.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Evidence {
+    /// The median of their exclusive times.
     pub median_nanos: u64,
-    /// How many calls the function has on this track.
+    /// How many there are.
     pub calls: u64,
-    /// How many deviations it lies above the median.
+    /// How many deviations the call lies above the median.
     pub score: f64,
 }
 
 impl Anomaly {
-    /// The time above the median.
+    /// The time above the median; all of it where nothing is compared.
     #[must_use]
     pub fn excess_nanos(&self) -> u64 {
-        self.exclusive_nanos.saturating_sub(self.median_nanos)
+        let median = self.evidence.map_or(0, |evidence| evidence.median_nanos);
+        self.exclusive_nanos.saturating_sub(median)
     }
 }
 
@@ -73,7 +85,11 @@ pub struct Anomalies {
     pub list: Vec<Anomaly>,
     /// How many there are, those that are not listed included.
     pub total: u64,
-    /// Their excess in nanoseconds, all together.
+    /// How many of them are outliers by the rule.
+    pub outliers: u64,
+    /// How many of them a detector named.
+    pub named: u64,
+    /// The excess of the outliers in nanoseconds, all together.
     pub excess_nanos: u128,
     /// How many calls were compared with others of their function.
     pub compared: u64,
@@ -95,7 +111,7 @@ impl Anomalies {
 }
 
 /// Looks for anomalies. What is usual is that of all calls of a track; those that begin in the
-/// window are listed.
+/// window are listed. Calls that a detector named are listed, too, whether they are outliers or not.
 ///
 /// # Errors
 /// When there is no trace, it cannot be read, or the question is withdrawn.
@@ -108,6 +124,10 @@ pub fn anomalies(
     let tree = session.tree();
     let store = session.traces()?;
     let compared = compared_functions(tree, choice.has_waits);
+    let named = match &session.experiment().metadata.named {
+        Some(_) => named_calls(session)?,
+        None => NamedCalls::new(),
+    };
     let tracks = &selection.tracks;
     let weight =
         |i: usize| tracks.get(i).and_then(|&t| store.track(t)).map_or(0, |t| t.num_samples);
@@ -116,7 +136,9 @@ pub fn anomalies(
         let mut part = Anomalies::default();
         for &track in tracks.get(range).unwrap_or_default() {
             control.check()?;
-            of_track(session, &compared, track, selection.window, choice, &mut part)?;
+            let named = named.get(&track);
+            let all = Compared { functions: &compared, named };
+            of_track(session, all, track, selection.window, choice, &mut part)?;
             control.advance(1)?;
         }
         Ok(part)
@@ -125,6 +147,8 @@ pub fn anomalies(
     for part in parts {
         let part: Anomalies = part.map_err(|error: EngineError| error)?;
         whole.total += part.total;
+        whole.outliers += part.outliers;
+        whole.named += part.named;
         whole.excess_nanos += part.excess_nanos;
         whole.compared += part.compared;
         whole.too_few += part.too_few;
@@ -147,41 +171,48 @@ pub fn named_anomalies(
     max_rows: usize,
     control: &Control,
 ) -> Result<Anomalies, EngineError> {
-    let (tree, window) = (session.tree(), selection.window);
-    let events = session.experiment().events.as_deref();
+    let window = selection.window;
     // Where the detector kept nothing else, no call is asked about.
     let are_all = chosen.calls == chosen.anomalies;
+    let named = if are_all { NamedCalls::new() } else { named_calls(session)? };
     let mut out = Anomalies::default();
     control.begin(selection.tracks.len() as u64);
     for &track in &selection.tracks {
         control.check()?;
-        let mut calls = Vec::new();
+        let named = named.get(&track);
         for_each_exclusive(session, track, &mut |call| {
-            if window.start_nanos <= call.start_nanos && call.start_nanos < window.end_nanos {
-                calls.push(call);
+            let is_inside =
+                window.start_nanos <= call.start_nanos && call.start_nanos < window.end_nanos;
+            if is_inside && (are_all || is_named(session.tree(), named, &call)) {
+                out.total += 1;
+                out.named += 1;
+                out.list.push(Anomaly { is_named: true, ..call });
             }
         })?;
-        for call in calls {
-            let mut is_anomaly = are_all;
-            if let Some(events) = events.filter(|_| !are_all) {
-                let (start_nanos, end_nanos) = (call.start_nanos, call.end_nanos);
-                let context = tree.source_id(call.context);
-                let stored = Call { context, start_nanos, end_nanos };
-                events
-                    .arguments(track, &stored, &mut |name, value| {
-                        is_anomaly |= name == ChosenCalls::SCORE && value == ChosenCalls::ANOMALY;
-                    })
-                    .map_err(EngineError::from)?;
-            }
-            if is_anomaly {
-                out.total += 1;
-                out.list.push(call);
-            }
-        }
         first_ones(&mut out.list, max_rows);
         control.advance(1)?;
     }
     Ok(out)
+}
+
+/// Calls that a detector named, by their track: the source's id of the context, start and end.
+type NamedCalls = BTreeMap<TrackIdx, HashSet<(u32, u64, u64)>>;
+
+fn named_calls(session: &Session) -> Result<NamedCalls, EngineError> {
+    let mut out = NamedCalls::new();
+    if let Some(events) = session.experiment().events.as_deref() {
+        let (name, value) = (NamedAnomalies::SCORE, NamedAnomalies::ANOMALY);
+        events.described(name, value, &mut |track, call| {
+            out.entry(track).or_default().insert((call.context, call.start_nanos, call.end_nanos));
+        })?;
+    }
+    Ok(out)
+}
+
+fn is_named(tree: &ContextTree, named: Option<&HashSet<(u32, u64, u64)>>, call: &Anomaly) -> bool {
+    named.is_some_and(|named| {
+        named.contains(&(tree.source_id(call.context), call.start_nanos, call.end_nanos))
+    })
 }
 
 /// The function of each context whose calls are compared, by position.
@@ -200,15 +231,26 @@ fn first_ones(list: &mut Vec<Anomaly>, most: usize) {
     list.truncate(most);
 }
 
+/// Which calls are looked at.
+#[derive(Clone, Copy)]
+struct Compared<'a> {
+    /// The function of each context whose calls are compared, by position.
+    functions: &'a [Option<FunctionIdx>],
+    /// What a detector named on the track.
+    named: Option<&'a HashSet<(u32, u64, u64)>>,
+}
+
 fn of_track(
     session: &Session,
-    compared: &[Option<FunctionIdx>],
+    compared: Compared<'_>,
     track: TrackIdx,
     window: TimeWindow,
     choice: AnomalyChoice,
     out: &mut Anomalies,
 ) -> Result<(), EngineError> {
-    let function_of = |context: ContextIdx| compared.get(context.idx()).copied().flatten();
+    let tree = session.tree();
+    let function_of =
+        |context: ContextIdx| compared.functions.get(context.idx()).copied().flatten();
     let mut counted: BTreeMap<FunctionIdx, Durations> = BTreeMap::new();
     for_each_exclusive(session, track, &mut |call| {
         if let Some(function) = function_of(call.context) {
@@ -222,27 +264,39 @@ fn of_track(
             continue;
         }
         out.compared += durations.calls;
-        if let Some(found) = durations.usual(choice.min_excess_nanos) {
+        let found = durations.usual(choice.min_excess_nanos);
+        if compared.named.is_some() || found.limit_nanos.is_some() {
             usual.insert(*function, found);
         }
     }
-    if usual.is_empty() {
+    if usual.is_empty() && compared.named.is_none() {
         return Ok(());
     }
     for_each_exclusive(session, track, &mut |call| {
-        let Some(usual) = function_of(call.context).and_then(|function| usual.get(&function))
-        else {
-            return;
-        };
         let is_inside =
             window.start_nanos <= call.start_nanos && call.start_nanos < window.end_nanos;
-        if call.exclusive_nanos < usual.limit_nanos || !is_inside {
+        if !is_inside {
             return;
         }
-        let score = (log2(call.exclusive_nanos) - log2(usual.median_nanos)) / usual.deviation;
-        let found = Anomaly { median_nanos: usual.median_nanos, calls: usual.calls, score, ..call };
+        let usual = function_of(call.context).and_then(|function| usual.get(&function));
+        let limit_nanos = usual.and_then(|usual| usual.limit_nanos);
+        let is_outlier = limit_nanos.is_some_and(|limit| call.exclusive_nanos >= limit);
+        let is_named = is_named(tree, compared.named, &call);
+        if !is_outlier && !is_named {
+            return;
+        }
+        let evidence = usual.map(|usual| Evidence {
+            median_nanos: usual.median_nanos,
+            calls: usual.calls,
+            score: (log2(call.exclusive_nanos) - log2(usual.median_nanos)) / usual.deviation,
+        });
+        let found = Anomaly { evidence, is_outlier, is_named, ..call };
         out.total += 1;
-        out.excess_nanos += u128::from(found.excess_nanos());
+        out.named += u64::from(is_named);
+        if is_outlier {
+            out.outliers += 1;
+            out.excess_nanos += u128::from(found.excess_nanos());
+        }
         out.list.push(found);
         if out.list.len() > choice.max_rows.saturating_mul(2).max(1024) {
             first_ones(&mut out.list, choice.max_rows);
@@ -288,16 +342,15 @@ fn for_each_exclusive(
             _ => below.push(Below { caller, start_nanos, nanos }),
         }
         let exclusive_nanos = nanos.saturating_sub(inside);
-        let (median_nanos, calls, score) = (0, 0, 0.0);
         visit(Anomaly {
             track,
             context,
             start_nanos,
             end_nanos,
             exclusive_nanos,
-            median_nanos,
-            calls,
-            score,
+            evidence: None,
+            is_outlier: false,
+            is_named: false,
         });
     })?;
     Ok(())
@@ -317,8 +370,9 @@ struct Usual {
     median_nanos: u64,
     /// On the logarithmic scale.
     deviation: f64,
-    /// Calls that take so long or longer are anomalies.
-    limit_nanos: u64,
+    /// Calls that take so long or longer are anomalies; `None` where no call is far from the
+    /// others, and where those that are, are not rare.
+    limit_nanos: Option<u64>,
 }
 
 /// What is shorter is not measured well enough to be compared: it counts as a microsecond.
@@ -333,8 +387,7 @@ impl Durations {
         *self.bins.entry(bin_of(nanos)).or_default() += 1;
     }
 
-    /// `None` where no call is far from the others, and where those that are, are not rare.
-    fn usual(&self, min_excess_nanos: u64) -> Option<Usual> {
+    fn usual(&self, min_excess_nanos: u64) -> Usual {
         let median =
             middle(self.bins.iter().map(|(&bin, &calls)| (value_of(bin), calls)).collect());
         let away = |(&bin, &calls): (&u16, &u64)| ((value_of(bin) - median).abs(), calls);
@@ -348,7 +401,8 @@ impl Durations {
         let first = bin_of(limit_nanos);
         let beyond: u64 = self.bins.range(first..).map(|(_, calls)| calls).sum();
         let is_rare = (1..=(self.calls / Anomalies::RARE).max(1)).contains(&beyond);
-        is_rare.then_some(Usual { calls: self.calls, median_nanos, deviation, limit_nanos })
+        let limit_nanos = is_rare.then_some(limit_nanos);
+        Usual { calls: self.calls, median_nanos, deviation, limit_nanos }
     }
 }
 
@@ -403,24 +457,24 @@ mod tests {
     #[test]
     fn one_long_call_is_far_and_many_are_another_behaviour() {
         let calm = (0..100).map(|i| 1_000_000 + i * 1_000);
-        assert!(durations(calm.clone()).usual(0).is_none());
-        let one = durations(calm.clone().chain([9_000_000])).usual(0).unwrap();
+        assert!(durations(calm.clone()).usual(0).limit_nanos.is_none());
+        let one = durations(calm.clone().chain([9_000_000])).usual(0);
         assert!((1_020_000..1_080_000).contains(&one.median_nanos), "{one:?}");
-        assert!(one.limit_nanos < 9_000_000);
+        assert!(one.limit_nanos.unwrap() < 9_000_000);
         let many = calm.chain(std::iter::repeat_n(9_000_000, 10));
-        assert!(durations(many).usual(0).is_none());
+        assert!(durations(many).usual(0).limit_nanos.is_none());
     }
 
     #[test]
     fn what_scatters_by_orders_of_magnitude_has_no_outlier() {
         let wide = (0..200).map(|i| 1_000_u64 << (i % 16));
-        assert!(durations(wide).usual(0).is_none());
+        assert!(durations(wide).usual(0).limit_nanos.is_none());
     }
 
     #[test]
     fn an_excess_that_is_not_asked_for_is_none() {
         let one = (0..100).map(|_| 10_000).chain([50_000]);
-        assert!(durations(one.clone()).usual(10_000).is_some());
-        assert!(durations(one).usual(100_000).is_none());
+        assert!(durations(one.clone()).usual(10_000).limit_nanos.is_some());
+        assert!(durations(one).usual(100_000).limit_nanos.is_none());
     }
 }

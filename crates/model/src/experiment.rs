@@ -26,6 +26,8 @@ pub struct Metadata {
     pub samples: Option<u64>,
     /// Who chose the calls of the trace, where these need not be all of the program.
     pub chosen: Option<ChosenCalls>,
+    /// Who named anomalies among the calls of the trace, where all of them are there.
+    pub named: Option<NamedAnomalies>,
     /// What the source says about single locations, in their order; of locations that are not
     /// listed it says nothing of their own.
     pub recorded: Vec<RecordedFacts>,
@@ -51,12 +53,23 @@ pub struct ChosenCalls {
     pub anomalies: u64,
 }
 
-impl ChosenCalls {
-    /// Name of the argument of a call that says what the detector takes it for.
+/// Anomalies that a detector named in a trace with all calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedAnomalies {
+    /// Display name of the detector, or of its file.
+    pub by: String,
+    /// How many calls it named.
+    pub calls: u64,
+}
+
+impl NamedAnomalies {
+    /// Name of the argument of a call that says what a detector takes it for.
     pub const SCORE: &str = "anomaly_score";
     /// The score of anomalies.
     pub const ANOMALY: &str = "-1";
+}
 
+impl ChosenCalls {
     /// What there is, as a clause.
     #[must_use]
     pub fn words(&self) -> String {

@@ -25,7 +25,7 @@ pub use context::{
     ContextKind, ContextTree, ContextTreeBuilder, Function, Module, Node, Relation, SourceFile,
     steps_up,
 };
-pub use experiment::{ChosenCalls, Experiment, Metadata, RecordedFacts};
+pub use experiment::{ChosenCalls, Experiment, Metadata, NamedAnomalies, RecordedFacts};
 pub use location::{
     IdentityKind, LocationCatalog, LocationCatalogBuilder, LocationOrder, OrderKey,
 };

@@ -461,4 +461,18 @@ pub trait EventStore: Send + Sync {
         let _ = (track, call, visit);
         Ok(())
     }
+
+    /// Calls `visit` with each call with which the source recorded `value` as `name`, and its track.
+    ///
+    /// # Errors
+    /// When the source fails.
+    fn described(
+        &self,
+        name: &str,
+        value: &str,
+        visit: &mut dyn FnMut(TrackIdx, Call),
+    ) -> Result<(), StoreError> {
+        let _ = (name, value, visit);
+        Ok(())
+    }
 }

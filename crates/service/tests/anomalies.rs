@@ -4,11 +4,14 @@
 
 use std::sync::Arc;
 
-use parallax_base::{Folder, MemorySink};
+use parallax_base::{Folder, MemoryFolder, MemorySink};
+use parallax_import::convert::{ConvertOptions, convert, recognise};
 use parallax_import::events::{Conversion, TrackIdentity};
 use parallax_model::IdentityKind;
-use parallax_protocol::{AnomaliesRequest, Answer, TracePart};
+use parallax_native::DiskFolder;
+use parallax_protocol::{AnomaliesRequest, Answer, InfoRequest, TracePart};
 use parallax_service::{Answers as _, Control, OpenExperiment, OpenLimits, open};
+use parallax_testkit::needs;
 
 const US: u64 = 1_000;
 
@@ -140,4 +143,91 @@ fn the_window_chooses_what_is_listed_not_what_is_usual() {
     assert_eq!((one.reply.total, one.tables.rows.exclusive_ns), (2, vec![700e3]));
     let long = AnomaliesRequest { min_excess_ns: 600 * US, ..AnomaliesRequest::default() };
     assert_eq!(ask(&opened, &long).reply.total, 1);
+}
+
+/// Chimbuko's rows of one rank that calls `work` and `MPI_Recv` 30 times, and a file of anomalies.
+/// The 7th call of `work` takes 40 ms, the others about 2 ms.
+fn rows_with(anomalies: &str, is_numbered: bool) -> OpenExperiment {
+    let (mut rows, mut at) = (Vec::new(), 1_000);
+    for step in 0..30 {
+        for (function, name) in ["work", "MPI_Recv"].into_iter().enumerate() {
+            let long = if (name, step) == ("work", 6) { 40_000 } else { 2_000 + step % 5 };
+            for (code, time) in [(0, at), (1, at + long)] {
+                let none = "null, null, null, null, null, null";
+                // Numbers of their own begin at 1,000.
+                let own =
+                    if is_numbered { format!(", {}", 1_000 + rows.len()) } else { String::new() };
+                rows.push(format!("[0, 0, 0, {code}, {function}, {none}, {time}{own}]"));
+            }
+            at += long + 10;
+        }
+    }
+    let files = [
+        ("rows.json", format!("[{}]", rows.join(","))),
+        ("functions.json", r#"["work", "MPI_Recv"]"#.to_owned()),
+        ("et.json", r#"["ENTRY", "EXIT"]"#.to_owned()),
+        ("anomaly.json", anomalies.to_owned()),
+    ];
+    let files = files.map(|(name, text)| (name.to_owned(), text.into_bytes()));
+    converted(&(Arc::new(MemoryFolder::new("rows", files)) as Arc<dyn Folder>), "rows.json")
+}
+
+fn converted(folder: &Arc<dyn Folder>, path: &str) -> OpenExperiment {
+    let input = recognise(folder, path).unwrap().unwrap();
+    let sink = MemorySink::new();
+    let options = ConvertOptions::default();
+    convert(&input, path, Arc::new(sink.clone()), &options, &Control::new()).unwrap();
+    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder(path));
+    open(&folder, &OpenLimits::default()).unwrap()
+}
+
+#[test]
+fn calls_that_a_file_names_are_listed_with_what_the_comparison_says() {
+    // Rows 24 and 4 begin the 7th and the 2nd call of `work`, row 10 a call of `MPI_Recv`; row 5
+    // ends a call, and there are not so many rows as the last number says.
+    let opened = rows_with("[24, 4, 10, 5, 9000]", false);
+    let Answer { reply, tables, .. } = ask(&opened, &AnomaliesRequest::default());
+    assert_eq!(reply.detector.as_deref(), Some("anomaly.json"));
+    assert_eq!((reply.total, reply.found, reply.named), (3, 1, 3));
+    assert!((37.9e6..38.1e6).contains(&reply.excess_ns), "{}", reply.excess_ns);
+    let rows = &tables.rows;
+    assert_eq!(rows.name, ["work", "MPI_Recv", "work"]);
+    assert_eq!((&*rows.found, &*rows.named), (&[true, false, false][..], &[true; 3][..]));
+    assert_eq!(rows.calls, [Some(30), None, Some(30)]);
+    assert!(rows.score[2].is_some_and(|score| score.abs() < 1.0), "{:?}", rows.score);
+    assert_eq!(rows.median_ns[1], None);
+    let told = "anomaly.json names 3 calls of this part; 1 of them are found by comparison, too.";
+    assert!(reply.notes.iter().any(|note| note == told), "{:?}", reply.notes);
+    let info = opened.answer(&InfoRequest::default(), &Control::new()).unwrap().reply;
+    let lost = info.issue_list.iter().find(|issue| issue.kind == "anomaly-no-call").unwrap();
+    assert_eq!(lost.count, 2);
+    // What is concluded from all calls still is: all of them are there.
+    assert!(reply.is_compared);
+}
+
+#[test]
+fn rows_with_numbers_of_their_own_are_named_by_these() {
+    let opened = rows_with(r#"{"type": "anomalies", "value": [1004]}"#, true);
+    let Answer { reply, tables, .. } = ask(&opened, &AnomaliesRequest::default());
+    assert_eq!((reply.total, reply.found, reply.named), (2, 1, 1));
+    let named = tables.rows.named.iter().position(|&named| named).unwrap();
+    assert_eq!((&*tables.rows.name[named], tables.rows.found[named]), ("work", false));
+    // What is no list of numbers is no file of anomalies.
+    let other = rows_with(r#"["work"]"#, false);
+    let Answer { reply, .. } = ask(&other, &AnomaliesRequest::default());
+    assert_eq!((reply.detector, reply.total, reply.named), (None, 1, 0));
+}
+
+#[test]
+fn the_anomalies_of_the_heat_workflow_are_named() {
+    let Some(path) = needs::corpus_path("data/codar/heat") else { return };
+    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(&path));
+    let opened = converted(&folder, "events_test1.json");
+    let Answer { reply, tables, .. } = ask(&opened, &AnomaliesRequest::default());
+    // The file has twelve numbers of rows.
+    assert_eq!((reply.detector.as_deref(), reply.named), (Some("anomaly.json"), 12));
+    let named = tables.rows.name.iter().zip(&tables.rows.named).filter(|(_, named)| **named);
+    let opens = named.clone().filter(|(name, _)| name.starts_with("adios_open")).count();
+    let closes = named.filter(|(name, _)| name.starts_with("adios_close")).count();
+    assert_eq!((opens, closes), (6, 6));
 }

@@ -50,14 +50,20 @@ export type AdviseRequest = {
 
 /** The reply to `anomalies`. */
 export type AnomaliesReply = {
-  /**
-   * Who named the calls; null where they were compared with others of their function. The file
-   * of a detector need not have all calls of the program.
-   */
+  /** Who named anomalies: a detector or its file; null where nobody did. */
   detector: string | null;
+  /**
+   * Whether calls were compared with others of their function. They are not where the trace has
+   * only calls that the detector chose, which need not be all calls of the program.
+   */
+  is_compared: boolean;
   /** How many there are, those beyond the requested number of rows included. */
   total: number;
-  /** What all of them take longer than the medians of their functions, in nanoseconds. */
+  /** How many of them take much longer than others of their function. */
+  found: number;
+  /** How many of them the detector named. */
+  named: number;
+  /** What those that were found take longer than the medians of their functions, in nanoseconds. */
   excess_ns: number;
   /** How many calls were compared with others of their function. */
   compared: number;
@@ -2282,7 +2288,7 @@ export interface Protocol {
   /** Calls that begin in a time range, by name and duration. */
   find: { request: FindRequest & { item: string }; reply: FindReply; tables: { rows: "track" | "location" | "context" | "context_id" | "name" | "start_ns" | "end_ns" | "duration_ns" | "arguments"; histogram: "from_ns" | "calls" | "total_ns"; } };
   /** Calls of a trace that take much longer than the other calls of their function on the same location, or those that a detector named; see [anomalies.md](anomalies.md). */
-  anomalies: { request: AnomaliesRequest & { item: string }; reply: AnomaliesReply; tables: { rows: "track" | "location" | "context" | "context_id" | "name" | "start_ns" | "end_ns" | "exclusive_ns" | "median_ns" | "times_median" | "score" | "calls"; } };
+  anomalies: { request: AnomaliesRequest & { item: string }; reply: AnomaliesReply; tables: { rows: "track" | "location" | "context" | "context_id" | "name" | "start_ns" | "end_ns" | "exclusive_ns" | "found" | "named" | "median_ns" | "times_median" | "score" | "calls"; } };
   /** Wait states: which location waits, for which, and how long; needs a trace of events. */
   waits: { request: WaitsRequest & { item: string }; reply: NotesReply; tables: { rows: "kind" | "function" | "context" | "context_id" | "location" | "waits_for" | "waits" | "waiting_s" | "share_percent" | "longest_s" | "in_calls_s"; } };
   /** What the run time consists of, excluding wait time; needs a trace of events. The path is that of the whole trace; locations and window say which part of it is shown. */

@@ -40,21 +40,23 @@ pub(super) fn anomalies(context: &Context, arguments: AnomaliesArgs) -> anyhow::
     let table = tables.rows.into_table();
     let mut notes = reply.notes;
     notes.extend(limit_note(&table, reply.total));
-    let is_compared = reply.detector.is_none();
-    if let Some(detector) = &reply.detector {
+    if let Some(detector) = reply.detector.as_ref().filter(|_| !reply.is_compared) {
         let calls = counted(reply.total, "call");
         notes.push(format!("{detector} takes {calls} of this part for anomalies."));
-    } else if reply.total > 0 {
+    } else if reply.found > 0 {
         notes.push(format!(
             "{} of {} compared calls take {:.3} s longer than the medians of their functions.",
-            count(reply.total),
+            count(reply.found),
             count(reply.compared),
             reply.excess_ns / 1e9
         ));
     }
-    let evidence = ["median_ns", "times_median", "calls", "score"];
     let mut columns = vec!["name", "location", "start_ns", "exclusive_ns"];
-    columns.extend(evidence.into_iter().filter(|_| is_compared));
+    if reply.is_compared {
+        columns.extend(["median_ns", "times_median", "calls", "score"]);
+        // Where nobody named any, all of them are found.
+        columns.extend(["found", "named"].into_iter().filter(|_| reply.detector.is_some()));
+    }
     context.output.emit_with(&table, |style, out| {
         TextTable::new(&table)
             .columns(&columns)

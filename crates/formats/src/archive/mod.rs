@@ -85,7 +85,9 @@ pub mod keys {
     pub const NUM_SAMPLES: &str = "samples";
     /// The tool that chose which calls there are, where the trace has not all of them.
     pub const CHOSEN_BY: &str = "calls-chosen-by";
-    /// How many calls that tool takes for anomalies.
+    /// Who named anomalies in a trace that has all calls.
+    pub const NAMED_BY: &str = "anomalies-named-by";
+    /// How many calls [`CHOSEN_BY`] takes for anomalies, or [`NAMED_BY`] names.
     pub const CHOSEN_ANOMALIES: &str = "anomalies";
     /// Facts about the execution begin with this.
     pub const FACT: &str = "fact:";

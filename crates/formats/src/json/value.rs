@@ -63,6 +63,15 @@ impl Value {
         }
     }
 
+    /// The value of a whole number that is not negative.
+    #[must_use]
+    pub fn as_u64(&self) -> Option<u64> {
+        match self {
+            Self::Number(number) => number.as_u64(),
+            _ => None,
+        }
+    }
+
     /// What it is, for messages.
     #[must_use]
     pub fn kind(&self) -> &'static str {

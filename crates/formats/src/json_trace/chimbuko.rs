@@ -262,15 +262,27 @@ pub fn function_names(text: &[u8]) -> Option<Vec<String>> {
     strings(&value)
 }
 
+/// The numbers of rows in a file of anomalies: a list of whole numbers, alone or as the `value` of a
+/// message. `None` where `text` is neither.
+#[must_use]
+pub fn row_numbers(text: &[u8]) -> Option<Vec<u64>> {
+    let value = JsonReader::from_slice(text, JsonLimits::default()).read_value().ok()?;
+    list(&value)?.iter().map(Value::as_u64).collect()
+}
+
 /// A list of strings, alone or as `value`.
 pub(super) fn strings(value: &Value) -> Option<Vec<String>> {
-    let list = match value {
-        Value::Array(items) => items,
+    list(value)?.iter().map(|name| name.as_str().map(str::to_owned)).collect()
+}
+
+/// A list, alone or as `value`.
+fn list(value: &Value) -> Option<&[Value]> {
+    match value {
+        Value::Array(items) => Some(items),
         Value::Object(_) => match value.get("value")? {
-            Value::Array(items) => items,
-            _ => return None,
+            Value::Array(items) => Some(items),
+            _ => None,
         },
-        _ => return None,
-    };
-    list.iter().map(|name| name.as_str().map(str::to_owned)).collect()
+        _ => None,
+    }
 }

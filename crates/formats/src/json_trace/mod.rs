@@ -32,7 +32,7 @@ mod sniff;
 mod window;
 
 pub use args::{ArgValue, Args, Entries};
-pub use chimbuko::{ChimbukoReader, ChimbukoRow, function_names};
+pub use chimbuko::{ChimbukoReader, ChimbukoRow, function_names, row_numbers};
 pub use chimbuko_codes::{Balance, CodeGuess, EventCodes, MessageEvidence, RowKind};
 pub use chrome::{ChromeEvent, ChromeReader, EventId, Phase, TrackId};
 pub use codar::{CodarEvent, CodarKind, CodarMessage, CodarReader, CodarState};

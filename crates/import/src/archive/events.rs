@@ -6,7 +6,8 @@ use std::sync::Arc;
 use parallax_base::{TimeWindow, TrackIdx};
 use parallax_formats::FormatError;
 use parallax_formats::archive::{
-    Archive, CollectiveRow, MarkerRow, MessageRow, NONE_32, NONE_64, Record, SpanRow, arguments,
+    Archive, ArgumentRow, CollectiveRow, MarkerRow, MessageRow, NONE_32, NONE_64, Record, SpanRow,
+    arguments,
 };
 use parallax_model::{
     Call, CollectiveOperation, CollectivePart, Counter, EventStore, LinkKind, Message,
@@ -254,6 +255,39 @@ impl EventStore for Events {
                 }
             }
             return Ok(());
+        }
+        Ok(())
+    }
+
+    fn described(
+        &self,
+        name: &str,
+        value: &str,
+        visit: &mut dyn FnMut(TrackIdx, Call),
+    ) -> Result<(), StoreError> {
+        let names = self.archive.argument_names.iter();
+        let has_name: Vec<bool> =
+            names.map(|row| row.names.split('\n').any(|one| one == name)).collect();
+        if !has_name.contains(&true) {
+            return Ok(());
+        }
+        for (index, _) in self.batches(ARGUMENTS, TimeWindow::ALL) {
+            let Some(rows) = self.archive.arguments(index).map_err(|e| failed(&e))? else {
+                return Ok(());
+            };
+            for row in ArgumentRow::rows(&rows) {
+                let number = row.names as usize;
+                let names = self.archive.argument_names.get(number);
+                let Some(names) = names.filter(|_| has_name.get(number) == Some(&true)) else {
+                    continue;
+                };
+                let mut pairs = arguments(&names.names, &row.values);
+                if pairs.any(|(own, said)| own == name && said == value) {
+                    let track = TrackIdx::new(self.order.track(row.track));
+                    let ArgumentRow { context, start_nanos, end_nanos, .. } = row;
+                    visit(track, Call { context, start_nanos, end_nanos });
+                }
+            }
         }
         Ok(())
     }

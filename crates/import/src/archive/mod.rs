@@ -15,8 +15,8 @@ use parallax_base::{
 use parallax_formats::archive::{Archive, ContextRow, NONE_32, NONE_64, TrackRow, keys};
 use parallax_model::{
     ChosenCalls, Component, ContextKind, ContextTree, ContextTreeBuilder, EventStore, Experiment,
-    Function, IdentityKind, LocationCatalog, LocationCatalogBuilder, Metadata, Node, ProfileStore,
-    RecordedFacts, Relation, SourceFile, TraceStore,
+    Function, IdentityKind, LocationCatalog, LocationCatalogBuilder, Metadata, NamedAnomalies,
+    Node, ProfileStore, RecordedFacts, Relation, SourceFile, TraceStore,
 };
 
 use crate::ImportError;
@@ -63,6 +63,7 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         components,
         samples: archive.fact(keys::NUM_SAMPLES).and_then(|number| number.parse().ok()),
         chosen: chosen(&archive),
+        named: named(&archive),
         recorded: recorded(&archive, &order),
     };
     let archive = Arc::new(archive);
@@ -100,12 +101,21 @@ fn recorded(archive: &Archive, order: &Order) -> Vec<RecordedFacts> {
 
 /// Who chose the calls, and how many there are.
 fn chosen(archive: &Archive) -> Option<ChosenCalls> {
-    let anomalies = archive.fact(keys::CHOSEN_ANOMALIES).and_then(|number| number.parse().ok());
     Some(ChosenCalls {
         by: archive.fact(keys::CHOSEN_BY)?.to_owned(),
         calls: archive.tracks.iter().map(|track| track.intervals).sum(),
-        anomalies: anomalies.unwrap_or(0),
+        anomalies: num_anomalies(archive),
     })
+}
+
+/// Who named anomalies in a trace with all calls.
+fn named(archive: &Archive) -> Option<NamedAnomalies> {
+    let by = archive.fact(keys::NAMED_BY)?.to_owned();
+    Some(NamedAnomalies { by, calls: num_anomalies(archive) })
+}
+
+fn num_anomalies(archive: &Archive) -> u64 {
+    archive.fact(keys::CHOSEN_ANOMALIES).and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 /// The coupled applications, with the times of their tracks.

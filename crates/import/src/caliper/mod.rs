@@ -107,9 +107,6 @@ fn metadata(profile: &CaliperProfile, origin: &str, ranks: Option<f64>) -> Metad
         format: "Caliper profile".to_owned(),
         origin: origin.to_owned(),
         facts,
-        components: Vec::new(),
-        samples: None,
-        chosen: None,
-        recorded: Vec::new(),
+        ..Metadata::default()
     }
 }

@@ -135,9 +135,6 @@ fn metadata(profiles: &[CallgrindProfile], origin: &str) -> Metadata {
         format: format!("{tool} profile"),
         origin: origin.to_owned(),
         facts,
-        components: Vec::new(),
-        samples: None,
-        chosen: None,
-        recorded: Vec::new(),
+        ..Metadata::default()
     }
 }

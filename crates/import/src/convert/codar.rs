@@ -1,18 +1,19 @@
 //! CODAR event JSON, and Chimbuko's rows, into archives.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use parallax_base::casts::saturated_u64;
 use parallax_base::{
     Control, Folder, FolderEntry, Issues, Place, Severity, Source, Stage, read_range,
 };
 use parallax_formats::FormatError;
-use parallax_formats::archive::keys;
+use parallax_formats::archive::{ArgumentText, keys};
 use parallax_formats::json_trace::{
     ChimbukoReader, ChimbukoRow, CodarKind, CodarReader, EventCodes, NameId, RowKind, TraceOptions,
-    function_names,
+    function_names, row_numbers,
 };
+use parallax_model::NamedAnomalies;
 
 use super::progress::Progress;
 use super::tracks::Tracks;
@@ -203,11 +204,14 @@ pub(super) fn convert_rows(
     let listing = folder.walk().map_err(|cause| FormatError::read(file, cause))?;
     let beside: Vec<FolderEntry> = beside(&listing, file).cloned().collect();
     let names = names_beside(folder, file, &beside, &mut issues);
+    let named = anomalies_beside(folder, &beside);
     let codes = codes(source, folder, (file, beside), &names, &mut issues)?;
     let mut reader = ChimbukoReader::open(&**source, &options)?;
     let mut tracks = Tracks::default();
     let mut functions: HashMap<i64, u32> = HashMap::new();
     let mut counters: HashMap<i64, u32> = HashMap::new();
+    let (mut marked, mut anomaly) = (0_u64, ArgumentText::default());
+    anomaly.push_json(NamedAnomalies::SCORE, NamedAnomalies::ANOMALY);
     let mut progress = Progress::new(source.len(), control);
     while let Some(row) = reader.next_row(&mut issues)? {
         let Some(time) = row.time_nanos.map(nanos) else {
@@ -238,6 +242,10 @@ pub(super) fn convert_rows(
             (RowKind::Entry, Some(function)) => {
                 if let Some(builder) = conversion.builder(track) {
                     builder.enter(time, function);
+                    if named.as_ref().is_some_and(|named| named.has(&row, reader.rows())) {
+                        builder.describe(&anomaly.names, &anomaly.values);
+                        marked += 1;
+                    }
                 }
             }
             (RowKind::Exit, function) => {
@@ -270,6 +278,9 @@ pub(super) fn convert_rows(
             conversion.commit()?;
         }
         progress.at(reader.bytes_read())?;
+    }
+    if let Some(named) = named {
+        named.tell(marked, conversion, &mut issues);
     }
     conversion.issues.extend(issues);
     Ok(())
@@ -339,6 +350,51 @@ fn names_beside(
         "no file with the names of functions lies next to the rows; functions have numbers".into()
     });
     Vec::new()
+}
+
+/// The rows that a detector named, from a file beside the rows.
+struct NamedRows {
+    path: String,
+    rows: HashSet<u64>,
+}
+
+impl NamedRows {
+    /// Whether `row` is one of them, which is the `nth` of its file. Rows that have a number of
+    /// their own are named by it.
+    fn has(&self, row: &ChimbukoRow, nth: u64) -> bool {
+        let own = row.line.and_then(|line| u64::try_from(line).ok());
+        self.rows.contains(&own.unwrap_or(nth.saturating_sub(1)))
+    }
+
+    /// Says who named calls, and how many of the rows that it names begin none.
+    fn tell(self, marked: u64, conversion: &mut Conversion, issues: &mut Issues) {
+        let Self { path, rows } = self;
+        let by = path.rsplit('/').next().unwrap_or(&path);
+        conversion.fact(keys::NAMED_BY, by);
+        conversion.fact(keys::CHOSEN_ANOMALIES, marked.to_string());
+        conversion.fact(format!("{}anomalies of {by}", keys::FACT), marked.to_string());
+        let others = (rows.len() as u64).saturating_sub(marked);
+        if others > 0 {
+            let place = Place::File { file: path };
+            let (severity, kind) = (Severity::Warning, "anomaly-no-call");
+            issues.report_many(severity, Stage::Import, kind, place, others, || {
+                "an anomaly is the number of a row that does not begin a call; it is omitted".into()
+            });
+        }
+    }
+}
+
+/// The numbers of rows that begin anomalous calls, from a file beside the rows that is a list of
+/// them.
+fn anomalies_beside(folder: &dyn Folder, beside: &[FolderEntry]) -> Option<NamedRows> {
+    let is_named = |entry: &&FolderEntry| {
+        let name = entry.path.rsplit('/').next().unwrap_or_default();
+        name.to_ascii_lowercase().contains("anomal")
+    };
+    beside.iter().filter(is_named).find_map(|FolderEntry { path, .. }| {
+        let rows = row_numbers(&small_file(folder, path, NAMES_BYTES)?)?;
+        Some(NamedRows { path: path.clone(), rows: rows.into_iter().collect() })
+    })
 }
 
 /// What the codes of rows mean: declared in a file beside them, or guessed.

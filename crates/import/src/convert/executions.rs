@@ -25,7 +25,7 @@ use parallax_formats::archive::{ArgumentText, keys};
 use parallax_formats::json_trace::{
     Execution, ExecutionsReader, JsonTraceFormat, NameId, TraceOptions,
 };
-use parallax_model::{ChosenCalls, Experiment};
+use parallax_model::{ChosenCalls, Experiment, NamedAnomalies};
 
 use super::codar::{group_of, incomplete, nanos};
 use super::lanes::{Complete, Lanes};
@@ -354,7 +354,7 @@ fn feed(
 fn arguments(call: &Call, text: &mut ArgumentText) {
     text.clear();
     if let Some(score) = call.score {
-        text.push_json(ChosenCalls::SCORE, &score.to_string());
+        text.push_json(NamedAnomalies::SCORE, &score.to_string());
     }
     text.push_text("id", &call.id);
     if let Some(parent) = &call.parent {

@@ -135,11 +135,7 @@ fn open(
         title: meta.title.to_string(),
         format: format!("HPCToolkit {version}"),
         origin,
-        facts: Vec::new(),
-        components: Vec::new(),
-        samples: None,
-        chosen: None,
-        recorded: Vec::new(),
+        ..Metadata::default()
     };
     let contexts = metadata::contexts(meta, &mut issues);
     let store = profiles::Profiles::new(profiles, cct, contexts.source_ids(), is_damaged, *limits);

@@ -80,10 +80,7 @@ fn read(
         format: format!("Parceive ({} schema)", generation.name()),
         origin: name.to_owned(),
         facts: tag_facts(&tags),
-        components: Vec::new(),
-        samples: None,
-        chosen: None,
-        recorded: Vec::new(),
+        ..Metadata::default()
     };
     let num_threads = threads.len();
     let references = references.list;

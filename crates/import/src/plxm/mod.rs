@@ -100,10 +100,7 @@ fn read(
         format: "Parallax recording (version 1)".to_owned(),
         origin: name.to_owned(),
         facts: vec![("process".to_owned(), recording.process.to_string())],
-        components: Vec::new(),
-        samples: None,
-        chosen: None,
-        recorded: Vec::new(),
+        ..Metadata::default()
     };
     let num_threads = recording.threads.len();
     let tags = Vec::new();

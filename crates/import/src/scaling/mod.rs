@@ -89,10 +89,7 @@ fn ensemble(read: Measurements, file: &str, issues: Issues) -> Result<Ensemble, 
         format: read.format.name().to_owned(),
         origin: file.to_owned(),
         facts: read.metadata.clone(),
-        components: Vec::new(),
-        samples: None,
-        chosen: None,
-        recorded: Vec::new(),
+        ..Metadata::default()
     };
     let trusted = |run: scaling_data::Run| Run {
         coordinate: run.coordinate,

@@ -124,10 +124,7 @@ fn metadata(profiles: &Profiles, format: &str, origin: &str) -> Metadata {
         format: format.to_owned(),
         origin: origin.to_owned(),
         facts: facts(profiles),
-        components: Vec::new(),
-        samples: None,
-        chosen: None,
-        recorded: Vec::new(),
+        ..Metadata::default()
     }
 }
 

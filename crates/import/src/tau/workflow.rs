@@ -38,9 +38,7 @@ pub(super) fn metadata(workflow: &Workflow, origin: &str) -> Metadata {
         origin: origin.to_owned(),
         facts,
         components: components(workflow),
-        samples: None,
-        chosen: None,
-        recorded: Vec::new(),
+        ..Metadata::default()
     }
 }
 

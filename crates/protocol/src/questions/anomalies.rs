@@ -34,12 +34,18 @@ question! {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AnomaliesReply {
-    /// Who named the calls; null where they were compared with others of their function. The file
-    /// of a detector need not have all calls of the program.
+    /// Who named anomalies: a detector or its file; null where nobody did.
     pub detector: Option<String>,
+    /// Whether calls were compared with others of their function. They are not where the trace has
+    /// only calls that the detector chose, which need not be all calls of the program.
+    pub is_compared: bool,
     /// How many there are, those beyond the requested number of rows included.
     pub total: u64,
-    /// What all of them take longer than the medians of their functions, in nanoseconds.
+    /// How many of them take much longer than others of their function.
+    pub found: u64,
+    /// How many of them the detector named.
+    pub named: u64,
+    /// What those that were found take longer than the medians of their functions, in nanoseconds.
     pub excess_ns: f64,
     /// How many calls were compared with others of their function.
     pub compared: u64,
@@ -68,8 +74,12 @@ table! {
         end_ns: f64 ["ns"],
         /// Its time without that of the calls made from it.
         exclusive_ns: f64 ["ns"],
-        /// The median of the exclusive time of the function's calls on this location; null where a
-        /// detector named the call.
+        /// Whether it takes much longer than others of its function.
+        found: bool,
+        /// Whether the detector named it.
+        named: bool,
+        /// The median of the exclusive time of the function's calls on this location; null where
+        /// they are not compared: too few, of MPI, or chosen by the detector.
         median_ns: Option<f64> ["ns"],
         /// The exclusive time as a multiple of the median; null as `median_ns`.
         times_median: Option<f64>,

@@ -2941,9 +2941,13 @@ class ExperimentQuestions(ItemQuestions):
                 When it was left, since the first record.
             - ``exclusive_ns`` (f64 in ns):
                 Its time without that of the calls made from it.
+            - ``found`` (bool):
+                Whether it takes much longer than others of its function.
+            - ``named`` (bool):
+                Whether the detector named it.
             - ``median_ns`` (f64 in ns, may be null):
                 The median of the exclusive time of the function's calls on this location; null
-                where a detector named the call.
+                where they are not compared: too few, of MPI, or chosen by the detector.
             - ``times_median`` (f64, may be null):
                 The exclusive time as a multiple of the median; null as `median_ns`.
             - ``score`` (f64, may be null):

@@ -288,15 +288,25 @@ class AnomaliesReply(Record):
     __slots__ = ()
 
     detector: str | None
-    """Who named the calls; null where they were compared with others of their function. The file
-    of a detector need not have all calls of the program.
+    """Who named anomalies: a detector or its file; null where nobody did."""
+
+    is_compared: bool
+    """Whether calls were compared with others of their function. They are not where the trace has
+    only calls that the detector chose, which need not be all calls of the program.
     """
 
     total: int
     """How many there are, those beyond the requested number of rows included."""
 
+    found: int
+    """How many of them take much longer than others of their function."""
+
+    named: int
+    """How many of them the detector named."""
+
     excess_ns: float
-    """What all of them take longer than the medians of their functions, in nanoseconds."""
+    """What those that were found take longer than the medians of their functions, in nanoseconds.
+    """
 
     compared: int
     """How many calls were compared with others of their function."""
@@ -2636,15 +2646,25 @@ class AnomaliesAnswer(Answer):
     __slots__ = ()
 
     detector: str | None
-    """Who named the calls; null where they were compared with others of their function. The file
-    of a detector need not have all calls of the program.
+    """Who named anomalies: a detector or its file; null where nobody did."""
+
+    is_compared: bool
+    """Whether calls were compared with others of their function. They are not where the trace has
+    only calls that the detector chose, which need not be all calls of the program.
     """
 
     total: int
     """How many there are, those beyond the requested number of rows included."""
 
+    found: int
+    """How many of them take much longer than others of their function."""
+
+    named: int
+    """How many of them the detector named."""
+
     excess_ns: float
-    """What all of them take longer than the medians of their functions, in nanoseconds."""
+    """What those that were found take longer than the medians of their functions, in nanoseconds.
+    """
 
     compared: int
     """How many calls were compared with others of their function."""

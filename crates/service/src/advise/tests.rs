@@ -133,11 +133,7 @@ fn opened() -> OpenExperiment {
             title: "sum".into(),
             format: "test".into(),
             origin: "test".into(),
-            facts: Vec::new(),
-            components: Vec::new(),
-            samples: None,
-            chosen: None,
-            recorded: Vec::new(),
+            ..Metadata::default()
         },
         contexts,
         metrics: MetricCatalog::default(),

@@ -35,18 +35,25 @@ export class WholeTrace {
 
   /** Asks for anomalies; `onerror` is told what goes wrong, because they were asked for. */
   askAnomalies(client: EngineClient, item: string, { contexts }: TimelineCatalog, onerror: (error: unknown) => void): void {
-    client.ask("anomalies", { item, max_rows: MOST_ANOMALIES }).then((got) => { this.anomalies = anomaliesOf(rowsOf(got.tables), contexts.depth); }, onerror);
+    client.ask("anomalies", { item, max_rows: MOST_ANOMALIES }).then((got) => { this.anomalies = anomaliesOf(rowsOf(got.tables), contexts.depth, got.reply.detector); }, onerror);
   }
 }
 
-/** The calls of the answer of `anomalies`; `depths` are those of contexts. */
-export function anomaliesOf(table: Table, depths: ArrayLike<number>): readonly MarkedCall[] {
+/** The calls of the answer of `anomalies`; `depths` are those of contexts, `detector` named those that have a mark for it. */
+export function anomaliesOf(table: Table, depths: ArrayLike<number>, detector: string | null): readonly MarkedCall[] {
   const [track, context] = [wholeColumn(table, "track"), wholeColumn(table, "context")];
   const [start, end, times] = [numberColumn(table, "start_ns"), numberColumn(table, "end_ns"), numberColumn(table, "times_median")];
+  const named = wholeColumn(table, "named");
   return Array.from({ length: table.numRows }, (_, row): MarkedCall => ({
     track: track[row] ?? 0, range: [start[row] ?? 0, end[row] ?? 0], depth: depths[context[row] ?? 0] ?? 1,
-    text: `${(times[row] ?? 0).toPrecision(3)} times the median`,
+    text: [...reasons(times[row] ?? Number.NaN, named[row] === 1 ? detector : null)].join(", "),
   }));
+}
+
+/** Why a call is an anomaly. */
+function* reasons(times: number, namedBy: string | null): Iterable<string> {
+  if (!Number.isNaN(times)) yield `${times.toPrecision(3)} times the median`;
+  if (namedBy !== null) yield `named by ${namedBy}`;
 }
 
 /** The messages whose ends belong to different components. */
