@@ -1,24 +1,11 @@
 // The widget in JupyterLab: the page on the kernel's machine, whose state Python reads and sets.
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, type FrameLocator, type Page } from "@playwright/test";
-import { FIXTURES, REPOSITORY } from "./support/test.ts";
-
-/** The Python of the tests, into which `cargo xtask test` installs the package. */
-const PYTHON = process.env["PARALLAX_PYTHON"] ?? join(REPOSITORY, "target/tools/python-tests/bin/python");
-
-/** Why there is no JupyterLab to test in; empty where there is one. */
-function absent(): string {
-  if (!existsSync(PYTHON)) return "no environment for the Python package (cargo xtask test python makes it)";
-  try {
-    execFileSync(PYTHON, ["-c", "import jupyterlab, anywidget, parallax"], { stdio: "ignore" });
-    return "";
-  } catch {
-    return "JupyterLab or the Python package is not installed (cargo xtask test python installs them)";
-  }
-}
+import { absent, brush, PYTHON } from "./support/python.ts";
+import { FIXTURES } from "./support/test.ts";
 
 interface Lab {
   readonly url: string;
@@ -85,7 +72,7 @@ const CELLS = (path: string): string[] => [
 ];
 
 test("in JupyterLab a view is zoomed, and Python reads and sets what is selected in two linked views", async ({ page }, info) => {
-  const why = absent();
+  const why = absent("jupyterlab");
   test.skip(why !== "", why);
   await page.setViewportSize({ width: 1280, height: 1150 });
   const server = await lab(info.outputDir, CELLS(join(FIXTURES, "reactor/n1024-p8")));
@@ -106,13 +93,7 @@ test("in JupyterLab a view is zoomed, and Python reads and sets what is selected
     expect(await inKernel(page, "[one.window, one.selection]")).toEqual([null, null]);
 
     // A part of the time is selected in one view: Python knows it, and the linked view has it.
-    await axis.scrollIntoViewIfNeeded();
-    const box = await axis.boundingBox();
-    if (box === null) throw new Error("no axis");
-    await page.mouse.move(box.x + box.width * 0.25, box.y + 8);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width * 0.5, box.y + 8, { steps: 4 });
-    await page.mouse.up();
+    await brush(page, axis);
     await expect.poll(() => inKernel(page, "one.window is not None")).toBe(true);
     const [from, to] = (await inKernel(page, "list(one.window)")) as [number, number];
     expect(to).toBeGreaterThan(from);
