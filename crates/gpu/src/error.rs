@@ -33,6 +33,14 @@ pub enum GpuError {
     /// A join has more pairs than a column can have rows.
     #[error("the join has more pairs of rows with equal keys than a column can have rows")]
     TooManyPairs,
+    /// Columns of one table have different numbers of rows.
+    #[error("a column of {one} rows and one of {other} rows do not belong to one table")]
+    Lengths {
+        /// Rows of one of them.
+        one: usize,
+        /// Rows of the other one.
+        other: usize,
+    },
     /// The driver failed.
     #[error("the device failed: {0}")]
     Failed(String),

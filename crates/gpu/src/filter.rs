@@ -96,24 +96,25 @@ impl Gpu {
         Ok(())
     }
 
-    /// [`parallax_columns::gather`].
-    ///
-    /// The rows must be rows of `values`: numbers from this crate's operations on columns of that
-    /// length.
+    /// [`parallax_columns::gather`], but that the number of a row behind the last one gives the value
+    /// of the last.
     ///
     /// # Errors
-    /// When the device fails or has no memory.
+    /// When there are numbers of rows and no rows, the device fails or has no memory.
     pub fn gather<T: Word>(
         &self,
         values: &Column<T>,
         rows: &Column<u32>,
     ) -> Result<Column<T>, GpuError> {
         let out = self.column(rows.len())?;
+        let Some(last) = values.rows().checked_sub(1) else {
+            return if rows.is_empty() { Ok(out) } else { Err(lengths(values, rows)) };
+        };
         let (entry, input, output) =
             if size_of::<T>() == 8 { ("gather_u64", 4, 5) } else { ("gather_u32", 2, 3) };
         let buffers = [(1, rows.buffer()), (input, values.buffer()), (output, out.buffer())];
         let mut commands = self.commands();
-        commands.run((Module::Gather, entry), (rows.rows(), [0; 6]), &buffers);
+        commands.run((Module::Gather, entry), (rows.rows(), [last, 0, 0, 0, 0, 0]), &buffers);
         commands.submit();
         Ok(out)
     }
@@ -121,18 +122,25 @@ impl Gpu {
     /// [`parallax_columns::durations`] of two columns of one length.
     ///
     /// # Errors
-    /// When the device fails or has no memory.
+    /// When the lengths differ, the device fails or has no memory.
     pub fn durations(
         &self,
         starts: &Column<u64>,
         ends: &Column<u64>,
     ) -> Result<Column<u64>, GpuError> {
-        let len = starts.rows().min(ends.rows());
-        let out = self.column(len as usize)?;
+        if starts.len() != ends.len() {
+            return Err(lengths(starts, ends));
+        }
+        let out = self.column(starts.len())?;
         let buffers = [(4, ends.buffer()), (5, out.buffer()), (6, starts.buffer())];
         let mut commands = self.commands();
-        commands.run((Module::Gather, "subtract"), (len, [0; 6]), &buffers);
+        commands.run((Module::Gather, "subtract"), (starts.rows(), [0; 6]), &buffers);
         commands.submit();
         Ok(out)
     }
+}
+
+/// Columns of lengths that do not go together.
+pub(crate) fn lengths<A: Word, B: Word>(one: &Column<A>, other: &Column<B>) -> GpuError {
+    GpuError::Lengths { one: one.len(), other: other.len() }
 }

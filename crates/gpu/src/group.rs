@@ -2,7 +2,7 @@
 
 use parallax_columns::{Groups, Moments, Squares};
 
-use crate::filter::Kept;
+use crate::filter::{Kept, lengths};
 use crate::kernels::Module;
 use crate::{Column, Gpu, GpuError};
 
@@ -17,13 +17,19 @@ impl Gpu {
     /// have one length.
     ///
     /// # Errors
-    /// When the device fails or has no memory.
+    /// When the lengths differ, the device fails or has no memory.
     pub fn group(
         &self,
         minor: &Column<u32>,
         major: Option<&Column<u32>>,
         values: &Column<u64>,
     ) -> Result<Groups, GpuError> {
+        if minor.len() != values.len() {
+            return Err(lengths(minor, values));
+        }
+        if let Some(major) = major.filter(|major| major.len() != values.len()) {
+            return Err(lengths(major, values));
+        }
         if values.is_empty() {
             return Ok(Groups::default());
         }

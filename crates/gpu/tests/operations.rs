@@ -202,6 +202,31 @@ fn a_join_with_more_pairs_than_rows_is_refused() {
 }
 
 #[test]
+fn columns_that_do_not_belong_together_are_refused() {
+    let Some(gpus) = gpus() else { return };
+    for gpu in gpus {
+        let [few, many] = [3_u32, 5000].map(|len| (0..len).collect::<Vec<u32>>());
+        let wide: Vec<u64> = many.iter().map(|&value| value.into()).collect();
+        let [a, b] = [&few, &many].map(|values| gpu.upload(values).unwrap());
+        let (v, none) = (gpu.upload(&wide).unwrap(), gpu.upload::<u32>(&[]).unwrap());
+        let refused = GpuError::Lengths { one: 3, other: 5000 };
+        assert_eq!(gpu.group(&a, None, &v), Err(refused.clone()));
+        assert_eq!(gpu.group(&b, Some(&a), &v), Err(refused));
+        let short = gpu.upload(&wide[..7]).unwrap();
+        let refused = GpuError::Lengths { one: 7, other: 5000 };
+        assert_eq!(gpu.durations(&short, &v).map(|_| ()), Err(refused));
+        let refused = GpuError::Lengths { one: 0, other: 3 };
+        assert_eq!(gpu.gather(&none, &a).map(|_| ()), Err(refused));
+        assert_eq!(gpu.gather(&none, &none).unwrap().len(), 0);
+        // Rows behind the last one are the last one.
+        let far = gpu.upload(&[1_u32, 2, 3, u32::MAX]).unwrap();
+        assert_eq!(gpu.download(&gpu.gather(&a, &far).unwrap()).unwrap(), [1, 2, 2, 2]);
+        let got = gpu.download(&gpu.gather(&v, &far).unwrap()).unwrap();
+        assert_eq!(got, [1, 2, 3, 4999]);
+    }
+}
+
+#[test]
 fn a_device_that_is_not_there_is_named() {
     let count = devices().len();
     let error = Gpu::open(count).unwrap_err();

@@ -12,6 +12,7 @@ fn base_of(workgroup: vec3<u32>, grid: vec3<u32>, local: u32) -> u32 {
     return tile_of(workgroup, grid) * TILE + local;
 }
 
+// a is the last row: whoever names a row behind it gets that one, and nothing out of bounds is read.
 @compute @workgroup_size(WG)
 fn gather_u32(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -22,7 +23,7 @@ fn gather_u32(
 #for J
         let i = base + J * WG;
         if (i < P.n) {
-            narrow_out[i] = narrow[numbers[i]];
+            narrow_out[i] = narrow[min(numbers[i], P.a)];
         }
 #end
 }
@@ -37,7 +38,7 @@ fn gather_u64(
 #for J
         let i = base + J * WG;
         if (i < P.n) {
-            wide_out[i] = wide[numbers[i]];
+            wide_out[i] = wide[min(numbers[i], P.a)];
         }
 #end
 }
