@@ -3,7 +3,7 @@
 use parallax_base::quantity::quantity;
 
 use super::maps::{BaselinePolicy, Maps};
-use super::verdict::{Loss, Program, Trend, Verdict, VerdictOptions};
+use super::verdict::{Loss, Program, StrongEnd, Trend, Verdict, VerdictOptions};
 
 /// The sentences for one verdict; `ranked` are the losses at the configuration where the whole
 /// program loses most.
@@ -70,6 +70,9 @@ fn about_strong(maps: &Maps, verdict: &Verdict, options: VerdictOptions) -> Opti
     let here = percent(end.efficiency);
     let counts = |cores: &&u32| options.most_cores.is_none_or(|most| **cores <= most);
     let is_limited = !maps.cores.iter().all(|cores| counts(&cores));
+    if let Some(text) = no_speed_up(maps, end, &input, options) {
+        return Some(text);
+    }
     let text = match end.next {
         Some((cores, efficiency)) => format!(
             "Strong scaling ends at {}{input} (efficiency {here}, {} on {})",
@@ -88,6 +91,43 @@ fn about_strong(maps: &Maps, verdict: &Verdict, options: VerdictOptions) -> Opti
         format!("{text}, fastest on {}.", cores_word(end.fastest))
     } else {
         text + "."
+    })
+}
+
+/// Less than this times as fast as the baseline is as fast.
+const LEAST_SPEED_UP: f64 = 1.1;
+
+/// What to say where no run is faster than the baseline: where efficiency falls below one half says
+/// nothing then.
+fn no_speed_up(
+    maps: &Maps,
+    end: &StrongEnd,
+    input: &str,
+    options: VerdictOptions,
+) -> Option<String> {
+    let base = maps.baselines.get(end.input)?.cores()?;
+    let counts = |cores: u32| options.most_cores.is_none_or(|most| cores <= most);
+    let row = maps.efficiency.row(end.input);
+    let with_cores = row.filter_map(|(at, value)| Some((*maps.cores.get(at)?, value)));
+    let more: Vec<(u32, f64)> =
+        with_cores.filter(|&(cores, _)| cores > base && counts(cores)).collect();
+    let (next, efficiency) = *more.first()?;
+    let speed_up =
+        |&(cores, efficiency): &(u32, f64)| efficiency * f64::from(cores) / f64::from(base);
+    let largest = more.iter().map(speed_up).fold(0.0, f64::max);
+    if largest >= LEAST_SPEED_UP {
+        return None;
+    }
+    let there = format!("efficiency {} on {}", percent(efficiency), cores_word(next));
+    let on_base = cores_word(base);
+    Some(if largest <= 1.0 {
+        format!("No speed-up{input}: no run is faster than that on {on_base} ({there}).")
+    } else {
+        format!(
+            "No speed-up{input}: the shortest time, on {}, is {} of that on {on_base} ({there}).",
+            cores_word(end.fastest),
+            percent(1.0 / largest),
+        )
     })
 }
 
