@@ -43,6 +43,13 @@ fn main() -> ExitCode {
     if words.next().is_some_and(|word| word == parallax_sweep::SUPERVISOR) {
         return parallax_sweep::supervise();
     }
+    // Slurm starts it on the nodes.
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    if let [word, names, index] = words.as_slice()
+        && word == parallax_sweep::ELEMENT
+    {
+        return parallax_sweep::run_element(names.as_ref(), &index.to_string_lossy());
+    }
     // So does `record`, for the process that becomes the program.
     if std::env::args_os().nth(1).is_some_and(|word| word == parallax_record::STARTER) {
         return parallax_record::start();

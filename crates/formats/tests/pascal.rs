@@ -457,3 +457,39 @@ fn memory_does_not_follow_the_number_of_entries() {
     assert_eq!(m.value(m.metric("visits").unwrap(), 1, 0), Some(40_000.0));
     assert!(m.samples.len() < 10);
 }
+
+#[test]
+fn counts_that_were_read_at_an_interval_are_shared_among_regions() {
+    let file = |samples: &str, config: &str| {
+        format!(
+            r#"{{"config": {{"pkg": "a", {config} "data_descriptor": {{"keys": ["cores", "repetitions"],
+            "values": ["start_time", "stop_time"], "extras": {{"sensors": {{"values": ["info", "time"]}},
+            "regions": {{"values": ["start_time", "stop_time"]}}}}}}}},
+            "data": {{"1;1": {{"start_time": 10, "stop_time": 20, "cycles": 90,
+            "regions": {{"1": [[10, 14]], "2": [[14.5, 20]], "3": [[11, 11.5]]}},
+            "sensors": {{"fingerprint_sample": [{samples}]}}}}}}}}"#
+        )
+    };
+    // 10 a second, then 5 a second; the second event happens at once.
+    let samples =
+        "[[0, 0], 10], [[20, 7], 12], [[40, 7], 14], [[50, 7], 16], [[60, 7], 18], [[70, 7], 20]";
+    let named = r#""sweep": {"counters": ["cycles", "faults"]},"#;
+    let (m, issues) = read_text("counts.json", file(samples, named).as_bytes()).unwrap();
+    assert!(!has_issue(&issues, "count-series-rejected"));
+    let value = |metric: &str, region| m.value(m.metric(metric).unwrap(), region, 0);
+    assert_eq!((value("cycles", 1), value("cycles", 2)), (Some(40.0), Some(27.5)));
+    assert_eq!((value("faults", 1), value("faults", 2)), (Some(7.0), Some(0.0)));
+    // Too short for the interval; and the whole program has what the run says.
+    assert_eq!((value("cycles", 3), value("cycles", 0)), (None, Some(90.0)));
+    let (m, _) = read_text("counts.json", file(samples, "").as_bytes()).unwrap();
+    assert_eq!(m.value(m.metric("fingerprint_sample[1]").unwrap(), 1, 0), Some(7.0));
+    for bad in
+        ["[[1], 10], [[0], 20]", "[[1], 10], [[2, 3], 20]", "[[1], 10]", "[[[1]], 10], {}, [[], 1]"]
+    {
+        let (m, issues) = read_text("counts.json", file(bad, named).as_bytes()).unwrap();
+        let counted = m.metric("cycles").and_then(|metric| m.value(metric, 1, 0));
+        assert_eq!((counted, m.runs.len()), (None, 1), "{bad}");
+        let is_said = has_issue(&issues, "count-series-rejected");
+        assert_eq!(is_said, !bad.starts_with("[[["), "{bad}: {:?}", kinds(&issues));
+    }
+}

@@ -7,11 +7,10 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::SweepError;
+use crate::series::Sampler;
 
 /// Where the kernel has the counters.
 pub(crate) const SYSTEM: &str = "/sys/class/powercap";
@@ -91,35 +90,56 @@ impl Counters {
 
 /// Adds up the energy until it is stopped.
 pub(crate) struct Meter {
-    stop: Sender<()>,
-    thread: JoinHandle<io::Result<u64>>,
+    /// Microjoules since the start.
+    sampler: Sampler<u64>,
 }
 
 impl Meter {
-    pub(crate) fn start(counters: Counters) -> io::Result<Self> {
+    /// `sample`: how often power is wanted; without it, only the sum.
+    pub(crate) fn start(counters: Counters, sample: Option<Duration>) -> io::Result<Self> {
         let mut last = counters.read()?;
-        let (stop, stopped) = channel();
-        let thread = thread::spawn(move || {
-            let mut sum = 0_u64;
-            loop {
-                let is_last = stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout);
-                let now = counters.read()?;
-                sum = sum.saturating_add(counters.between(&last, &now));
-                last = now;
-                if is_last {
-                    return Ok(sum);
-                }
-            }
+        let mut sum = 0_u64;
+        let period = sample.map_or(PERIOD, |time| time.min(PERIOD));
+        let sampler = Sampler::start(period, Some(0), move |_| {
+            let now = counters.read()?;
+            sum = sum.saturating_add(counters.between(&last, &now));
+            last = now;
+            Ok(sum)
         });
-        Ok(Self { stop, thread })
+        Ok(Self { sampler })
     }
 
-    /// Joules since the start; none when a counter could not be read any more.
-    pub(crate) fn joules(self) -> Option<f64> {
-        let _ = self.stop.send(());
-        let microjoules = self.thread.join().ok()?.ok()?;
-        Some(microjoules as f64 / 1e6)
+    /// Moments and microjoules since the start; none when a counter could not be read any more.
+    pub(crate) fn stop(self) -> Option<Vec<(Instant, u64)>> {
+        self.sampler.stop()
     }
+}
+
+/// All of the energy that was metered, in joules.
+pub(crate) fn joules(metered: &[(Instant, u64)]) -> Option<f64> {
+    Some(metered.last()?.1 as f64 / 1e6)
+}
+
+/// Mean power between each two readings, in watts, at the moment between them: so energy is the
+/// integral of power again.
+pub(crate) fn power(metered: &[(Instant, u64)]) -> Vec<(Instant, f64)> {
+    let mut points = metered.to_vec();
+    // The last interval ends when the program does. Power over a short one says nothing, because
+    // the counters change in steps.
+    if let [.., third, second, last] = points.as_slice()
+        && last.0.duration_since(second.0) * 2 < second.0.duration_since(third.0)
+    {
+        points.remove(points.len() - 2);
+    }
+    let pairs = points.iter().zip(points.iter().skip(1));
+    let pairs = pairs.filter(|(before, after)| after.0 > before.0);
+    pairs
+        .map(|(before, after)| {
+            let time = after.0.duration_since(before.0);
+            let joules = after.1.saturating_sub(before.1) as f64 / 1e6;
+            (before.0 + time / 2, joules / time.as_secs_f64())
+        })
+        .collect()
 }
 
 fn number(file: &Path) -> io::Result<u64> {
@@ -152,12 +172,28 @@ mod tests {
             ("intel-rapl:0:0", "core", 5, 1_000),
             ("intel-rapl:2", "psys", 5, 1_000),
         ]);
-        let meter = Meter::start(Counters::open(place.path()).unwrap()).unwrap();
+        let meter = Meter::start(Counters::open(place.path()).unwrap(), None).unwrap();
         for (folder, energy) in [("intel-rapl:0", 50), ("intel-rapl:1", 30), ("intel-rapl:2", 999)]
         {
             fs::write(place.path().join(folder).join("energy_uj"), energy.to_string()).unwrap();
         }
-        assert_eq!(meter.joules(), Some(170e-6));
+        assert_eq!(joules(&meter.stop().unwrap()), Some(170e-6));
+    }
+
+    #[test]
+    fn the_integral_of_power_is_the_energy() {
+        let begun = Instant::now();
+        let at = |milliseconds| begun + Duration::from_millis(milliseconds);
+        // 100 W, then 50 W; the last reading comes 10 ms after the one before.
+        let metered = [(0, 0), (100, 10), (200, 20), (300, 25), (400, 30), (410, 31)]
+            .map(|(time, joules)| (at(time), joules * 1_000_000));
+        let found = power(&metered);
+        let times: Vec<Instant> = found.iter().map(|sample| sample.0).collect();
+        assert_eq!(times, [50, 150, 250, 355].map(at));
+        let watts: Vec<i64> = found.iter().map(|sample| sample.1.round() as i64).collect();
+        assert_eq!(watts, [100, 100, 50, 55]);
+        assert_eq!(joules(&metered), Some(31.0));
+        assert!(power(&metered[..1]).is_empty());
     }
 
     #[test]

@@ -111,6 +111,21 @@ pub enum SweepError {
         /// What it said.
         said: String,
     },
+    /// A command of Slurm failed.
+    #[error("Slurm did not do what it was asked for: {0}")]
+    Slurm(String),
+    /// Jobs ended without an outcome.
+    #[error(
+        "{number} runs have no outcome, because their jobs were cancelled or ended early; --resume \
+         submits them again, and {} has what they wrote",
+        folder.display()
+    )]
+    Lost {
+        /// How many.
+        number: usize,
+        /// The folder of the jobs.
+        folder: PathBuf,
+    },
     /// The process between the tool and the program failed.
     #[error("cannot measure: {0}")]
     Supervisor(String),

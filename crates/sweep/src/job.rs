@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::frequency::Wanted;
+use crate::series::Series;
 
 /// Where a stream of the program goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub(crate) struct Order {
     pub(crate) energy: Option<String>,
     /// Events that are counted.
     pub(crate) counters: Vec<String>,
+    /// How often energy and events are read meanwhile.
+    pub(crate) sample: Option<Duration>,
     /// What the processors are set to meanwhile.
     pub(crate) frequency: Option<Wanted>,
     /// The file that is locked as long as a program of this sweep runs.
@@ -73,6 +76,7 @@ impl Order {
             "stderr": self.stderr.to_value(),
             "energy": self.energy,
             "counters": self.counters,
+            "sample": self.sample.map(|time| time.as_secs_f64()),
             "frequency": self.frequency.as_ref().map(|wanted| json!({
                 "system": wanted.system.to_string_lossy(),
                 "kilohertz": wanted.kilohertz,
@@ -111,6 +115,7 @@ impl Order {
             stderr: Stream::from_value(value.get("stderr")?)?,
             energy: value.get("energy")?.as_str().map(str::to_owned),
             counters: texts(value.get("counters")?)?,
+            sample: time("sample"),
             frequency: match value.get("frequency")? {
                 Value::Null => None,
                 wanted => Some(Wanted {
@@ -183,6 +188,8 @@ pub struct Outcome {
     /// How often each of the events that are counted happened, by name; `None` where the processor
     /// had no counter free.
     pub counts: Vec<(String, Option<u64>)>,
+    /// What was read at an interval meanwhile.
+    pub series: Series,
     /// For display: why it could not be started, or the end of its standard error.
     pub said: String,
 }
@@ -209,6 +216,7 @@ impl Outcome {
             "switches": [usage.voluntary_switches, usage.involuntary_switches],
             "joules": self.joules,
             "counts": self.counts,
+            "series": self.series.to_value(),
             "said": self.said,
         })
     }
@@ -238,6 +246,7 @@ impl Outcome {
             },
             joules: float("joules"),
             counts: counts(value.get("counts")?)?,
+            series: Series::from_value(value.get("series")?)?,
             said: value.get("said")?.as_str()?.to_owned(),
         })
     }
@@ -268,6 +277,7 @@ mod tests {
             stderr: Stream::Tail,
             energy: Some("/sys".into()),
             counters: vec!["cycles".into()],
+            sample: Some(Duration::from_millis(250)),
             frequency: Some(Wanted {
                 system: "/sys/cpu".into(),
                 kilohertz: Some(2_300_000),
@@ -287,6 +297,11 @@ mod tests {
             usage: Usage { user_seconds: 0.5, minor_faults: 7, ..Usage::default() },
             joules: Some(1.25),
             counts: vec![("cycles".into(), Some(7)), ("instructions".into(), None)],
+            series: Series {
+                packages: vec![(1.5e9, 20.5)],
+                machine: vec![(1.5e9, 236.0), (1.5e9 + 1.0, 240.0)],
+                counts: vec![(1.5e9, vec![0, 0]), (1.5e9 + 0.25, vec![7, u64::MAX])],
+            },
             said: "bad\n".into(),
         };
         assert_eq!(Outcome::from_value(&outcome.to_value()), Some(outcome));

@@ -3,12 +3,14 @@
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::SweepError;
 use crate::automatic::Library;
+use crate::ipmi::{self, Controller};
 use crate::job::{Order, Outcome, Stream};
-use crate::regions;
+use crate::series::{Sampler, time_of};
+use crate::{machine, regions};
 
 /// With this as its only argument, the tool is a supervisor: it calls [`supervise`].
 pub const SUPERVISOR: &str = "supervise-measured-program";
@@ -19,6 +21,8 @@ pub struct Job {
     pub(crate) order: Order,
     /// The archive that the run makes, if it is recorded.
     pub(crate) archive: Option<PathBuf>,
+    /// Whom the power of the machine is asked of meanwhile, and how often.
+    pub(crate) controller: Option<(Controller, Duration)>,
 }
 
 impl Job {
@@ -91,12 +95,22 @@ pub fn launch(job: &Job) -> Result<Outcome, SweepError> {
     // The file of this process, also when it was replaced meanwhile.
     let mut command = Command::new("/proc/self/exe");
     command.arg(SUPERVISOR).stdin(Stdio::piped()).stdout(Stdio::piped());
+    // No concern of the program.
+    command.env_remove(ipmi::PASSWORD);
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt as _;
         // What Ctrl+C sends goes to the tool alone; the supervisor sees it end, and ends the program.
         command.process_group(0);
     }
+    let power = job.controller.clone().map(|(controller, period)| {
+        // A controller that does not answer once may do so the next time.
+        Sampler::start(period.max(ipmi::SHORTEST), None, move |is_last: bool| {
+            // The program has ended then, and the machine needs less.
+            Ok(if is_last { None } else { controller.read().ok() })
+        })
+    });
+    let (now, epoch) = (Instant::now(), machine::epoch(SystemTime::now()));
     let mut child = command.spawn().map_err(|error| failed(format!("no supervisor: {error}")))?;
     let mut said = String::new();
     // Open until the end: its closing tells the supervisor that this process is gone.
@@ -109,7 +123,12 @@ pub fn launch(job: &Job) -> Result<Outcome, SweepError> {
     }
     let status = child.wait().map_err(|error| failed(error.to_string()))?;
     drop(pipe);
-    let outcome = serde_json::from_str(&said).ok().as_ref().and_then(Outcome::from_value);
+    let mut outcome = serde_json::from_str(&said).ok().as_ref().and_then(Outcome::from_value);
+    if let (Some(outcome), Some(power)) = (&mut outcome, power) {
+        let samples = power.stop().unwrap_or_default().into_iter();
+        let samples = samples.filter_map(|(at, watts)| Some((time_of(at, now, epoch), watts?)));
+        outcome.series.machine.extend(samples);
+    }
     outcome.ok_or_else(|| failed(format!("the process that watches the program ended ({status})")))
 }
 

@@ -8,15 +8,19 @@
 //! ([`supervise`]): it binds itself to processors, starts the program, takes its times, and ends it
 //! when its time is up or the tool is gone.
 //!
+//! With [`Slurm`] the runs are jobs, and the supervisors run on the nodes.
+//!
 //! Regions inside the program come from marks, or from a library that the program loads first
 //! (ADR 0086).
 
 mod automatic;
+mod batch;
 mod command_line;
 mod energy;
 mod error;
 mod files;
 mod frequency;
+mod ipmi;
 mod job;
 mod launch;
 mod lock;
@@ -25,6 +29,8 @@ mod plan;
 mod record;
 mod regions;
 mod schedule;
+mod series;
+mod slurm;
 #[cfg(target_os = "linux")]
 mod supervisor;
 mod sweeping;
@@ -33,6 +39,7 @@ mod topology;
 pub use command_line::{line, quoted, split};
 pub use error::SweepError;
 pub use frequency::frequencies;
+pub use ipmi::Controller;
 pub use job::{Ended, Outcome, Usage};
 pub use launch::{Job, SUPERVISOR, launch, supervise};
 pub use plan::{
@@ -41,5 +48,7 @@ pub use plan::{
 };
 pub use record::Run;
 pub use schedule::Skip;
+pub use series::{SAMPLE_PERIOD, Series};
+pub use slurm::{ELEMENT, Slurm, run_element};
 pub use sweeping::{Automatic, Choices, Event, Summary, dry_run, sweep};
 pub use topology::Binding;

@@ -8,6 +8,9 @@ use parallax_analysis::math::Random;
 
 use crate::SweepError;
 use crate::command_line::split;
+use crate::ipmi::Controller;
+use crate::series;
+use crate::slurm::Slurm;
 use crate::topology::{self, Binding};
 
 /// Most core counts in a list, and the largest.
@@ -69,6 +72,10 @@ pub struct Plan {
     pub has_energy: bool,
     /// Events that are counted in each run, by the names of `perf`.
     pub counters: Vec<String>,
+    /// How often energy, events and the controller are read within a run; `None`: at its ends.
+    pub sample: Option<Duration>,
+    /// Whom the power of the machine is asked of.
+    pub controller: Option<Controller>,
     /// Whether parallel regions of gcc's OpenMP are regions without marks.
     pub has_automatic_regions: bool,
     /// Where the program's output goes.
@@ -77,6 +84,8 @@ pub struct Plan {
     pub archives: Option<PathBuf>,
     /// When the rest of a configuration is not worth running.
     pub stop: Stop,
+    /// Whether the runs are jobs of Slurm, and what these are like.
+    pub slurm: Option<Slurm>,
 }
 
 /// How often each configuration is run.
@@ -215,10 +224,13 @@ impl Plan {
             pause: Duration::ZERO,
             has_energy: false,
             counters: Vec::new(),
+            sample: None,
+            controller: None,
             has_automatic_regions: false,
             output: ProgramOutput::default(),
             archives: None,
             stop: Stop::default(),
+            slurm: None,
         }
     }
 
@@ -263,6 +275,22 @@ impl Plan {
         if events.len() < self.counters.len() {
             return wrong("an event of --counters is named twice");
         }
+        if let Some(sample) = self.sample {
+            if !self.has_energy && self.counters.is_empty() && self.controller.is_none() {
+                return wrong(
+                    "there is nothing to sample: name --counters, --energy or --ipmi, too",
+                );
+            }
+            if sample < series::SHORTEST {
+                return wrong("the interval of --sample is below 1 ms");
+            }
+        }
+        if self.slurm.is_some() && !self.can_be_jobs() {
+            return wrong(
+                "with --slurm each run is a job of its own, submitted before any has run: options \
+                 about what comes before or after a run on this machine cannot be used",
+            );
+        }
         let runs = (self.cores.len() as u64)
             .saturating_mul(self.frequencies.len().max(1) as u64)
             .saturating_mul(self.inputs.len().max(1) as u64)
@@ -273,6 +301,22 @@ impl Plan {
             )));
         }
         Ok(())
+    }
+
+    /// Whether nothing is asked for that jobs cannot do: what depends on other runs, or on the
+    /// machine of the tool.
+    fn can_be_jobs(&self) -> bool {
+        matches!(self.repetitions, Repetitions::Fixed(_))
+            && self.warmups == 0
+            && self.stop == Stop::default()
+            && self.pause.is_zero()
+            && self.binding == Binding::None
+            && self.frequencies.is_empty()
+            && self.governor.is_none()
+            && self.controller.is_none()
+            && self.archives.is_none()
+            && !self.has_automatic_regions
+            && self.output != ProgramOutput::Shown
     }
 
     /// The command line of a run.

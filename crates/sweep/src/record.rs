@@ -13,10 +13,11 @@ use crate::job::Outcome;
 use crate::machine;
 use crate::plan::{Key, Order, Plan, Repetitions};
 use crate::regions::{self, Regions};
+use crate::series;
 use crate::topology::Processor;
 
 /// Settings that must not change while a sweep is gone on with: they change what is measured.
-const FIXED: [(&str, &str); 10] = [
+const FIXED: [(&str, &str); 13] = [
     ("program", "the program"),
     ("program_arguments", "its arguments"),
     ("token", "the token for the core count"),
@@ -27,6 +28,9 @@ const FIXED: [(&str, &str); 10] = [
     (AUTOMATIC, "automatic regions"),
     (GOVERNOR, "the governor"),
     (COUNTERS, "the counters"),
+    (SAMPLE, "the intervals of sampling"),
+    (CONTROLLER, "the management controllers"),
+    (SLURM, "the jobs"),
 ];
 
 /// Settings that are there only where they are on.
@@ -34,6 +38,12 @@ const AUTOMATIC: &str = "auto_regions";
 const GOVERNOR: &str = "governor";
 const COUNTERS: &str = "counters";
 const FREQUENCIES: &str = "frequencies";
+const SAMPLE: &str = "sample";
+const CONTROLLER: &str = "ipmi";
+const SLURM: &str = "slurm";
+
+/// Nodes on which jobs ran.
+const NODES: &str = "nodes";
 
 /// The fields of every run, as `data_descriptor.values` names them.
 const VALUES: [&str; 10] = [
@@ -62,6 +72,8 @@ pub struct Run {
     pub is_success: bool,
     /// Whether times of regions were taken.
     has_regions: bool,
+    /// Whether something was read at an interval.
+    has_series: bool,
     /// Whether there was no room for all of them.
     pub(crate) lacks_regions: bool,
     /// As the file has it.
@@ -104,6 +116,7 @@ impl Run {
             let counts = outcome.counts.iter();
             let counts = counts.filter_map(|(name, count)| Some((name.clone(), json!((*count)?))));
             fields.extend(counts);
+            fields.extend(outcome.series.sensors().map(|all| (series::GROUP.to_owned(), all)));
         }
         let (has_regions, lacks_regions) = (!regions.entries.is_empty(), regions.is_cut);
         if let Some(fields) = value.as_object_mut() {
@@ -118,8 +131,9 @@ impl Run {
             }
         }
         let is_success = outcome.is_success();
+        let has_series = value.get(series::GROUP).is_some();
         let text = value.to_string();
-        Self { key, start, seconds, is_success, has_regions, lacks_regions, text }
+        Self { key, start, seconds, is_success, has_regions, has_series, lacks_regions, text }
     }
 
     fn from_value(key: Key, value: &Value) -> Option<Self> {
@@ -128,8 +142,9 @@ impl Run {
         let is_success = float("exit_status").is_none_or(|status| status == 0.0);
         let has_regions = value.get("regions").is_some();
         let lacks_regions = value.get("regions_cut").is_some();
+        let has_series = value.get(series::GROUP).is_some();
         let (seconds, text) = (stop - start, value.to_string());
-        Some(Self { key, start, seconds, is_success, has_regions, lacks_regions, text })
+        Some(Self { key, start, seconds, is_success, has_regions, has_series, lacks_regions, text })
     }
 }
 
@@ -159,6 +174,17 @@ impl Record {
         }
     }
 
+    /// Says that a run was made on a node.
+    pub(crate) fn add_node(&mut self, node: &str) {
+        let Some(config) = self.config.as_object_mut() else { return };
+        let nodes = config.entry(NODES).or_insert_with(|| json!([]));
+        if let Some(nodes) = nodes.as_array_mut()
+            && !nodes.iter().any(|known| known == node)
+        {
+            nodes.push(json!(node));
+        }
+    }
+
     /// What it says of these files.
     pub(crate) fn numbers(&self) -> Numbers {
         Numbers::resumed(&self.config)
@@ -176,12 +202,18 @@ impl Record {
     /// The text of the file.
     pub(crate) fn text(&self) -> String {
         let mut config = self.config.clone();
-        if self.runs.iter().any(|run| run.has_regions)
+        let mut extras = Map::new();
+        if self.runs.iter().any(|run| run.has_regions) {
+            extras.insert("regions".to_owned(), json!({ "values": regions::VALUES }));
+        }
+        if self.runs.iter().any(|run| run.has_series) {
+            extras.insert(series::GROUP.to_owned(), json!({ "values": series::VALUES }));
+        }
+        if !extras.is_empty()
             && let Some(descriptor) =
                 config.get_mut("data_descriptor").and_then(Value::as_object_mut)
         {
-            let extras = json!({ "regions": { "values": regions::VALUES } });
-            descriptor.insert("extras".to_owned(), extras);
+            descriptor.insert("extras".to_owned(), Value::Object(extras));
         }
         let mut text = format!("{{\n\"config\": {config:#},\n\"data\": {{");
         for (at, run) in self.runs.iter().enumerate() {
@@ -225,10 +257,10 @@ impl Record {
         for run in runs.into_iter().filter(keeps) {
             self.add(run);
         }
-        if let (Some(own), Some(numbers)) =
-            (self.config.as_object_mut(), config.get(automatic::FIELD))
-        {
-            own.insert(automatic::FIELD.to_owned(), numbers.clone());
+        for name in [automatic::FIELD, NODES] {
+            if let (Some(own), Some(kept)) = (self.config.as_object_mut(), config.get(name)) {
+                own.insert(name.to_owned(), kept.clone());
+            }
         }
         if let (Some(own), Some(date)) = (self.config.as_object_mut(), config.get("execdate")) {
             let now = own.insert("execdate".to_owned(), date.clone());
@@ -333,6 +365,9 @@ fn config(plan: &Plan, command_line: &str, processors: &[Processor]) -> Value {
         if let Some(governor) = &plan.governor {
             config.insert(GOVERNOR.to_owned(), json!(governor));
         }
+        if let Some(sample) = plan.sample {
+            config.insert("sample_rate".to_owned(), json!(sample.as_secs_f64()));
+        }
     }
     config
 }
@@ -377,6 +412,9 @@ fn settings(plan: &Plan, processors: &[Processor]) -> Value {
         (AUTOMATIC, plan.has_automatic_regions.then_some(json!(true))),
         (GOVERNOR, plan.governor.as_ref().map(|name| json!(name))),
         (COUNTERS, (!plan.counters.is_empty()).then(|| json!(plan.counters))),
+        (SAMPLE, plan.sample.map(|time| json!(time.as_secs_f64()))),
+        (CONTROLLER, plan.controller.as_ref().map(|controller| json!(controller.text()))),
+        (SLURM, plan.slurm.is_some().then_some(json!(true))),
         (FREQUENCIES, (!plan.frequencies.is_empty()).then(|| json!(plan.frequencies))),
     ];
     if let Some(settings) = settings.as_object_mut() {

@@ -90,6 +90,11 @@ impl<'p> Schedule<'p> {
         }
     }
 
+    /// All runs that are to be made, where none of them depends on another one.
+    pub(crate) fn rest(&self) -> Vec<Key> {
+        self.keys.iter().copied().filter(|&key| self.is_needed(key)).collect()
+    }
+
     /// What is to be done next; `None` at the end.
     pub(crate) fn next(&mut self) -> Option<Next> {
         while let Some(&key) = self.keys.get(self.at) {

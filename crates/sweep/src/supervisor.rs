@@ -24,9 +24,10 @@ use nix::unistd::Pid;
 
 use parallax_record::EventCounters;
 
-use crate::energy::{Counters, Meter};
+use crate::energy::{self, Counters, Meter};
 use crate::frequency::Wanted;
 use crate::job::{Ended, Order, Outcome, Stream, Usage};
+use crate::series::{Sampler, Series, rounded, time_of};
 use crate::{lock, machine};
 
 /// How long a program may take to end after it was asked to.
@@ -86,8 +87,10 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
     let counters = counters.transpose().map_err(io::Error::other)?;
     // Put back when this returns.
     let held = order.frequency.as_ref().map(Wanted::hold).transpose().map_err(io::Error::other)?;
-    let meter = counters.map(Meter::start).transpose()?;
-    let mut events = EventCounters::open(&order.counters).map_err(io::Error::other)?;
+    let meter = counters.map(|all| Meter::start(all, order.sample)).transpose()?;
+    // Opened by the thread that starts the program, and read by another one where that is asked for.
+    let events = EventCounters::open(&order.counters).map_err(io::Error::other)?;
+    let events = Events::new(events, order);
     let start = machine::epoch(SystemTime::now());
     let begun = Instant::now();
     let mut child = match command.spawn() {
@@ -102,8 +105,9 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
     // given to another group before it is waited for.
     let _ = killpg(group, Signal::SIGKILL);
     let status = child.wait()?;
-    let joules = meter.and_then(Meter::joules);
-    let counts = events.read().map_err(io::Error::other)?;
+    let metered = meter.and_then(Meter::stop).unwrap_or_default();
+    let joules = energy::joules(&metered);
+    let (counts, samples) = events.finish()?;
     drop(held);
     let (end, ended) = found?;
     let exit_status = match ended {
@@ -114,6 +118,13 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
         Some(tail) if exit_status != 0 => end_of(tail)?,
         _ => String::new(),
     };
+    let epoch = |moment| time_of(moment, begun, start);
+    let mut series = Series::default();
+    series.counts.extend(samples.into_iter().map(|(moment, counts)| (epoch(moment), counts)));
+    if order.sample.is_some() {
+        let power = energy::power(&metered).into_iter();
+        series.packages.extend(power.map(|(moment, watts)| (epoch(moment), rounded(watts, 1e3))));
+    }
     Ok(Outcome {
         start,
         seconds: end.duration_since(begun).as_secs_f64(),
@@ -123,8 +134,52 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
         usage: usage(),
         joules,
         counts,
+        series,
         said,
     })
+}
+
+/// Events that are counted: read once at the end, or at an interval as well.
+enum Events {
+    Once(EventCounters),
+    Sampled(Sampler<Counts>),
+}
+
+/// How often each event has happened, by name.
+type Counts = Vec<(String, Option<u64>)>;
+
+/// When events were read, and how often each had happened by then.
+type Readings = Vec<(Instant, Vec<u64>)>;
+
+impl Events {
+    fn new(mut counters: EventCounters, order: &Order) -> Self {
+        match order.sample {
+            Some(period) if !order.counters.is_empty() => {
+                // The program has not begun.
+                let zero = order.counters.iter().map(|name| (name.clone(), Some(0))).collect();
+                let read = move |_| counters.read().map_err(io::Error::other);
+                Self::Sampled(Sampler::start(period, Some(zero), read))
+            }
+            _ => Self::Once(counters),
+        }
+    }
+
+    /// What was counted until now, and what it was from time to time. An event that had no counter
+    /// yet has not happened, as far as one knows.
+    fn finish(self) -> io::Result<(Counts, Readings)> {
+        let samples = match self {
+            Self::Once(mut counters) => {
+                return Ok((counters.read().map_err(io::Error::other)?, Vec::new()));
+            }
+            Self::Sampled(sampler) => sampler.stop(),
+        };
+        let samples = samples.ok_or_else(|| io::Error::other("the events cannot be read"))?;
+        let last = samples.last().map(|(_, counts)| counts.clone()).unwrap_or_default();
+        let numbers = samples.into_iter().map(|(moment, counts)| {
+            (moment, counts.into_iter().map(|(_, count)| count.unwrap_or(0)).collect())
+        });
+        Ok((last, numbers.collect()))
+    }
 }
 
 /// Binds this thread, and what it starts, to these processors.
@@ -161,6 +216,7 @@ fn not_started(start: f64, begun: Instant, program: &str, error: &io::Error) -> 
         usage: Usage::default(),
         joules: None,
         counts: Vec::new(),
+        series: Series::default(),
         said: format!("cannot run {program}: {error}"),
     }
 }
@@ -353,6 +409,7 @@ mod tests {
             stderr: Stream::Null,
             energy: Some(place.path().to_string_lossy().into_owned()),
             counters: Vec::new(),
+            sample: None,
             frequency: None,
             lock: lock.to_string_lossy().into_owned(),
         };
@@ -360,6 +417,19 @@ mod tests {
         let (input, _tool) = io::pipe().unwrap();
         let outcome = run(&order, input).unwrap();
         assert_eq!((outcome.exit_status, outcome.joules), (0, Some(3.5)));
+        assert!(outcome.series.packages.is_empty());
+        // Read at an interval, it is power as well.
+        let script = "sleep 0.3; echo 8000000 > \"$COUNTER\"; sleep 0.1";
+        let mut sampled = Order { sample: Some(Duration::from_millis(5)), ..order.clone() };
+        sampled.command = ["sh", "-c", script].map(str::to_owned).to_vec();
+        let (input, _tool) = io::pipe().unwrap();
+        let outcome = run(&sampled, input).unwrap();
+        assert_eq!(outcome.joules, Some(3.5));
+        let power = &outcome.series.packages;
+        assert!(power.len() > 2 && power[0].1 == 0.0, "{power:?}");
+        assert!(power.iter().any(|sample| sample.1 > 0.0), "{power:?}");
+        let (from, until) = (outcome.start - 1.0, outcome.start + outcome.seconds + 1.0);
+        assert!(power.iter().all(|sample| (from..until).contains(&sample.0)), "{power:?}");
         let (input, _tool) = io::pipe().unwrap();
         assert_eq!(run(&Order { energy: None, ..order }, input).unwrap().joules, None);
     }
@@ -391,6 +461,7 @@ mod tests {
             stderr: Stream::Null,
             energy: None,
             counters: Vec::new(),
+            sample: None,
             frequency: Some(Wanted {
                 system: place.path().to_owned(),
                 kilohertz: Some(2_000_000),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::SweepError;
 use crate::automatic::Library;
+use crate::batch;
 use crate::energy;
 use crate::files::{check_program, save};
 use crate::frequency::Wanted;
@@ -17,6 +18,7 @@ use crate::plan::{Configuration, Key, Plan, ProgramOutput};
 use crate::record::{Record, Run};
 use crate::regions;
 use crate::schedule::{Next, Schedule, Skip};
+use crate::series::SAMPLE_PERIOD;
 use crate::topology::{self, Processor};
 
 /// How the recorder is called, before the name of the archive. The supervisor is the tool, too.
@@ -95,6 +97,14 @@ pub struct Summary {
     pub automatic: Option<Automatic>,
 }
 
+impl Summary {
+    pub(crate) fn count(&mut self, record: &Record) {
+        self.succeeded = record.runs().iter().filter(|run| run.is_success).count();
+        self.failed = record.runs().len() - self.succeeded;
+        self.lacking_regions = record.runs().iter().filter(|run| run.lacks_regions).count();
+    }
+}
+
 /// Parallel regions without marks that were seen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Automatic {
@@ -132,6 +142,9 @@ pub fn sweep(
     let jobs = Jobs { plan, processors: &processors, lock: lock.path() };
     let (done, left) = (record.runs().len(), schedule.left().0);
     tell(&Event::Began { done, left, remarks: &remarks });
+    if let Some(slurm) = &plan.slurm {
+        return batch::by_slurm((plan, slurm), choices, &jobs, record, schedule, tell);
+    }
     let mut summary = Summary::default();
     let mut warm = HashSet::new();
     let mut is_first = true;
@@ -176,9 +189,7 @@ pub fn sweep(
             tell(&Event::Ran { key, is_warmup, outcome: &outcome, done, left });
         }
     }
-    summary.succeeded = record.runs().iter().filter(|run| run.is_success).count();
-    summary.failed = record.runs().len() - summary.succeeded;
-    summary.lacking_regions = record.runs().iter().filter(|run| run.lacks_regions).count();
+    summary.count(&record);
     if library.is_some() {
         let (num_seen, without_lines) = numbers.seen();
         summary.automatic = Some(Automatic {
@@ -219,6 +230,10 @@ fn check_programs(plan: &Plan) -> Result<(), SweepError> {
         let launcher = launcher.ok_or_else(|| SweepError::Plan("the launcher is empty".into()))?;
         check_program(launcher)?;
     }
+    if plan.slurm.is_some() {
+        // What the nodes have is seen there.
+        return check_program(&plan.program);
+    }
     if plan.has_energy {
         energy::Counters::open(Path::new(energy::SYSTEM))?;
     }
@@ -226,6 +241,9 @@ fn check_programs(plan: &Plan) -> Result<(), SweepError> {
         if let Some(wanted) = wanted_frequency(plan, wanted) {
             wanted.check()?;
         }
+    }
+    if let Some(controller) = &plan.controller {
+        controller.check()?;
     }
     check_counters(&plan.counters)?;
     check_program(&plan.program)
@@ -257,7 +275,10 @@ fn begin(
     choices: &Choices,
 ) -> Result<(Record, Vec<String>, Vec<Processor>), SweepError> {
     let allowed = topology::allowed();
-    let processors = topology::processors(Path::new(topology::SYSTEM), &allowed);
+    let processors = match &plan.slurm {
+        Some(_) => Vec::new(),
+        None => topology::processors(Path::new(topology::SYSTEM), &allowed),
+    };
     let mut record = Record::new(plan, &choices.command_line, &processors);
     let mut remarks = Vec::new();
     if choices.resume && choices.output.exists() {
@@ -283,7 +304,7 @@ fn schedule<'p>(plan: &'p Plan, record: &Record) -> Schedule<'p> {
 }
 
 /// Makes jobs of keys.
-struct Jobs<'a> {
+pub(crate) struct Jobs<'a> {
     plan: &'a Plan,
     processors: &'a [Processor],
     lock: &'a Path,
@@ -291,7 +312,7 @@ struct Jobs<'a> {
 
 impl Jobs<'_> {
     /// The run of a key, or a warm-up before it.
-    fn job(&self, key: Key, warmup: Option<u32>) -> Result<Job, SweepError> {
+    pub(crate) fn job(&self, key: Key, warmup: Option<u32>) -> Result<Job, SweepError> {
         let plan = self.plan;
         let (stdout, stderr) = match &plan.output {
             ProgramOutput::OnFailure => (Stream::Null, Stream::Tail),
@@ -324,10 +345,13 @@ impl Jobs<'_> {
             stderr,
             energy: plan.has_energy.then(|| energy::SYSTEM.to_owned()),
             counters: plan.counters.clone(),
+            sample: plan.sample,
             frequency: wanted_frequency(plan, key.frequency),
             lock: lock.to_string_lossy().into_owned(),
         };
-        Ok(Job { order, archive })
+        let period = plan.sample.unwrap_or(SAMPLE_PERIOD);
+        let controller = plan.controller.clone().map(|controller| (controller, period));
+        Ok(Job { order, archive, controller })
     }
 }
 
@@ -348,7 +372,7 @@ fn recorded(plan: &Plan, key: Key, archive: &Path, command: Vec<String>) -> Vec<
 }
 
 /// The name of what a run wrote: `cores4-input0-run1`.
-fn name(key: Key, warmup: Option<u32>) -> String {
+pub(crate) fn name(key: Key, warmup: Option<u32>) -> String {
     let frequency = key.frequency.map_or_else(String::new, |khz| format!("-frequency{khz}"));
     let input = key.input.map_or_else(String::new, |input| format!("-input{input}"));
     let cores = key.cores;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use parallax_sweep::{Choices, Order, Outcome, Plan, Repetitions, Usage, dry_run, sweep};
+use parallax_sweep::{Choices, Order, Outcome, Plan, Repetitions, Series, Usage, dry_run, sweep};
 use serde_json::{Value, json};
 
 /// A processor that can run at 1.2 and 2.3 GHz.
@@ -56,6 +56,7 @@ fn outcome(seconds: f64) -> Outcome {
         usage: Usage::default(),
         joules: None,
         counts: vec![("page-faults".to_owned(), Some(7)), ("cycles".to_owned(), None)],
+        series: Series::default(),
         said: String::new(),
     }
 }

@@ -63,6 +63,7 @@ fn measured(folder: &Path, limit: &str) -> Value {
                 usage: Usage::default(),
                 joules: None,
                 counts: Vec::new(),
+                series: parallax_sweep::Series::default(),
                 said: String::new(),
             })
         },

@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context as _;
 use clap::{Args, Parser, ValueEnum};
 use parallax_sweep::{
-    Automatic, Binding, Choices, Configuration, Ended, Event, Key, Order, Outcome, Plan,
-    ProgramOutput, Repetitions, Skip, Stop, Summary, core_counts, dry_run, frequencies, launch,
-    line, quoted, split, sweep,
+    Automatic, Binding, Choices, Configuration, Controller, Ended, Event, Key, Order, Outcome,
+    Plan, ProgramOutput, Repetitions, SAMPLE_PERIOD, Skip, Slurm, Stop, Summary, core_counts,
+    dry_run, frequencies, launch, line, quoted, split, sweep,
 };
 
 use super::Context;
@@ -121,6 +121,24 @@ pub(crate) struct MeasureArgs {
     /// Launcher of an MPI program; {p} stands for the core count. OMP_NUM_THREADS and its like are 1.
     #[arg(long, value_name = "LAUNCHER", help_heading = "How it is run")]
     mpi: Option<String>,
+    /// Make each run a job of Slurm: one job array for each core count. The file fills as jobs end;
+    /// after Ctrl+C they go on, and --resume takes over what they measured.
+    #[arg(
+        long,
+        conflicts_with_all = ["bind", "record", "auto_regions", "frequencies", "governor", "ipmi",
+            "warmup", "rel_ci", "give_up", "stop_below", "idle", "show_output", "order"],
+        help_heading = "How it is run"
+    )]
+    slurm: bool,
+    /// Options for sbatch, as on a command line: '--partition=short --time=10 --exclusive'.
+    #[arg(
+        long,
+        value_name = "OPTIONS",
+        requires = "slurm",
+        allow_hyphen_values = true,
+        help_heading = "How it is run"
+    )]
+    sbatch: Option<String>,
     /// Timeout of a run, such as 90s, 10min or 2h; such a run is ended and counts as failed.
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "How it is run")]
     timeout: Option<Duration>,
@@ -146,12 +164,15 @@ pub(crate) struct MeasureArgs {
     /// instructions, cache-misses, branch-misses and others.
     #[arg(
         long,
+        alias = "fgpe",
         value_name = "LIST",
         value_delimiter = ',',
         conflicts_with = "record",
         help_heading = "How it is run"
     )]
     counters: Vec<String>,
+    #[command(flatten)]
+    series: Box<SeriesArgs>,
     /// Record each run by sampling, into an archive in this folder; `scaling` makes maps of every
     /// function of them.
     #[arg(long, value_name = "FOLDER", help_heading = "How it is run")]
@@ -195,6 +216,28 @@ pub(crate) struct MeasureArgs {
     /// The program and its arguments.
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     program: Vec<String>,
+}
+
+/// What is read within runs.
+#[derive(Debug, Args)]
+struct SeriesArgs {
+    /// Read what --counters, --energy and --ipmi measure at this interval within each run, such as
+    /// 100ms; then `scaling` has it of regions, too.
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "How it is run")]
+    sample: Option<Duration>,
+    /// Power of the machine during each run, by its management controller: local, SERVER or
+    /// USER@SERVER, which ipmitool asks; the password of a server is in the variable IPMI_PASSWORD.
+    #[arg(long, value_name = "CONTROLLER", help_heading = "How it is run")]
+    ipmi: Option<String>,
+    /// `--counters LIST --sample 100ms`, as PaScal Analyzer writes it.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', hide = true, conflicts_with_all = ["counters", "record"])]
+    fgps: Vec<String>,
+    /// `--energy`, as PaScal Analyzer writes it.
+    #[arg(long, value_name = "BACKEND", value_parser = ["sysfs"], hide = true)]
+    rple: Option<String>,
+    /// `--energy --sample 100ms`, as PaScal Analyzer writes it.
+    #[arg(long, value_name = "BACKEND", value_parser = ["sysfs"], hide = true)]
+    rpls: Option<String>,
 }
 
 /// To which processors a run is bound.
@@ -320,7 +363,13 @@ fn plan(context: &Context, arguments: MeasureArgs) -> anyhow::Result<(Plan, Choi
         None if arguments.discard_output => ProgramOutput::Discarded,
         None => ProgramOutput::OnFailure,
     };
+    let series = arguments.series;
+    let is_sampled = !series.fgps.is_empty() || series.rpls.is_some();
     let stop = Stop { failures: arguments.give_up, efficiency: arguments.stop_below.map(share) };
+    let slurm = match arguments.slurm {
+        true => Some(Slurm { options: split(arguments.sbatch.as_deref().unwrap_or_default())? }),
+        false => None,
+    };
     let plan = Plan {
         inputs,
         repetitions,
@@ -333,7 +382,7 @@ fn plan(context: &Context, arguments: MeasureArgs) -> anyhow::Result<(Plan, Choi
         timeout: arguments.timeout,
         idle_timeout: arguments.idle_timeout,
         pause: arguments.idle.unwrap_or_default(),
-        has_energy: arguments.energy,
+        has_energy: arguments.energy || series.rple.is_some() || series.rpls.is_some(),
         frequencies: arguments
             .frequencies
             .as_deref()
@@ -341,11 +390,14 @@ fn plan(context: &Context, arguments: MeasureArgs) -> anyhow::Result<(Plan, Choi
             .transpose()?
             .unwrap_or_default(),
         governor: arguments.governor,
-        counters: arguments.counters,
+        sample: series.sample.or_else(|| is_sampled.then_some(SAMPLE_PERIOD)),
+        controller: series.ipmi.as_deref().map(Controller::parse).transpose()?,
+        counters: [arguments.counters, series.fgps].concat(),
         has_automatic_regions: arguments.auto_regions,
         output,
         archives: arguments.record,
         stop,
+        slurm,
         ..Plan::new(&program, words.collect(), core_counts(&arguments.cores)?)
     };
     let choices = Choices {
@@ -452,8 +504,12 @@ impl<'a> Progress<'a> {
                     Repetitions::UntilInterval { .. } => "at least ",
                 };
                 let runs = if left == 1 { "run" } else { "runs" };
+                let ends = match self.plan.slurm {
+                    Some(_) => "Ctrl+C ends waiting for the jobs and not the jobs",
+                    None => "Ctrl+C ends the sweep",
+                };
                 self.say(&format!(
-                    "{there}{most}{left} {runs} to make; Ctrl+C ends the sweep, and --resume goes on with it"
+                    "{there}{most}{left} {runs} to make; {ends}, and --resume goes on with it"
                 ));
                 if let Order::Random { seed } = self.plan.order {
                     self.say(&format!("the order is random:{seed}"));

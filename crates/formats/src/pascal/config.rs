@@ -63,6 +63,8 @@ pub(super) struct Config {
     pub(super) declares_regions: bool,
     pub(super) declares_sensors: bool,
     pub(super) gaps_requested: bool,
+    /// Names of the events that are sampled, where the writer is `parallax measure`.
+    pub(super) counters: Vec<String>,
     /// Every scalar, for users.
     pub(super) metadata: Vec<(String, String)>,
 }
@@ -97,6 +99,9 @@ impl Config {
             }
         }
         config.read_machine(value);
+        let counters = value.get("sweep").and_then(|sweep| sweep.get("counters"));
+        let counters = counters.into_iter().flat_map(Value::items).filter_map(Value::as_str);
+        config.counters = counters.map(str::to_owned).collect();
         config.command = value.get("command").and_then(Value::as_str).map(str::to_owned);
         config.arguments_in_order = value.get("arguments_in_order") == Some(&Value::Bool(true));
         if let Some(arguments) = value.get("arguments") {
@@ -115,6 +120,15 @@ impl Config {
             config.command.as_deref().is_some_and(|c| c.split_whitespace().any(gap));
         config.read_descriptor(value, offset, report);
         config
+    }
+
+    /// What the event at this place of a series is called: as in the totals of the run.
+    pub(super) fn name_of_counter(&self, series: &str, at: usize) -> String {
+        match (self.counters.get(at), at) {
+            (Some(name), _) => name.clone(),
+            (None, 0) => series.to_owned(),
+            (None, _) => format!("{series}[{at}]"),
+        }
     }
 
     /// What `parallax measure` says of the machine: how many processors it has, where the program

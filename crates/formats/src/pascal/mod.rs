@@ -9,6 +9,7 @@
 
 mod arguments;
 mod config;
+mod counts;
 mod energy;
 mod fold;
 mod intervals;

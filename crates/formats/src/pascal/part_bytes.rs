@@ -16,6 +16,7 @@ const KINDS: &[&str] = &[
     "bad-entry",
     "bad-run-time",
     "config-unreadable",
+    "count-series-rejected",
     "descriptor-without-times",
     "duplicate-name",
     "field-ignored",

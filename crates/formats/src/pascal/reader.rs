@@ -236,7 +236,8 @@ impl<'o> File<'o> {
                 }
             };
             let (seconds, outcome) = whole_program(&key, &times, offset, report);
-            self.runs.finish(&mut self.builder, run, &times, seconds, offset, report);
+            let about = (config, &mut *report);
+            self.runs.finish(&mut self.builder, run, &times, seconds, offset, about);
             if outcome == Outcome::Failed {
                 self.builder.truncate_samples(before);
             } else if let Some(seconds) = seconds {

@@ -4,6 +4,7 @@ use parallax_base::casts::saturated_u32;
 use parallax_base::{Severity, Unit};
 
 use super::config::{Config, TupleFields};
+use super::counts::{CountFault, CountSeries};
 use super::energy;
 use super::fold::Fold;
 use super::siblings::Siblings;
@@ -65,6 +66,8 @@ struct Series {
     samples: Vec<(f64, f64)>,
     /// Samples beyond the bound, which are not kept: the series is then not used.
     dropped: u64,
+    /// Samples of several counters.
+    counts: CountSeries,
 }
 
 /// Reads runs, one after the other, into a builder.
@@ -180,8 +183,19 @@ impl RunReader {
         times: &RunTimes,
         seconds: Option<f64>,
         offset: u64,
-        report: &mut Report<'_>,
+        (config, report): (&Config, &mut Report<'_>),
     ) {
+        for series in &self.series {
+            if !series.counts.is_empty() {
+                let (counts, regions) = (&series.counts, &self.region_intervals);
+                let name = |at| config.name_of_counter(&series.name, at);
+                if let Err(cause) = push_counts(builder, run, counts, regions, name) {
+                    report.at(Severity::Warning, "count-series-rejected", offset, || {
+                        format!("no counts of regions from {} in this run: {cause}", series.name)
+                    });
+                }
+            }
+        }
         for series in &mut self.series {
             if is_power(&series.name) {
                 let energy = format!("{}{}", metric_names::ENERGY, series.name);
@@ -464,7 +478,8 @@ impl RunReader {
             return Ok(());
         }
         while let Some(name) = reader.next_key()? {
-            let mut series = Series { name, samples: Vec::new(), dropped: 0 };
+            let mut series =
+                Series { name, samples: Vec::new(), dropped: 0, counts: CountSeries::default() };
             if !begin(reader, &Event::BeginArray, report)? {
                 continue;
             }
@@ -479,12 +494,15 @@ impl RunReader {
                         series.dropped += 1;
                     }
                 }
-                let depth = reader.depth();
                 match reader.next_event()? {
                     Event::EndArray | Event::End => break,
                     // `[[counters ...], time]` of sampled counters, or damage: not a power sample.
-                    Event::BeginArray | Event::BeginObject => {
-                        reader.leave(depth + 1)?;
+                    begin @ (Event::BeginArray | Event::BeginObject) => {
+                        let begun = begin.kind();
+                        let size = series.counts.size();
+                        let has_room = self.samples_kept < MOST_OF_RUN;
+                        series.counts.read(reader, begun, has_room)?;
+                        self.samples_kept += series.counts.size() - size;
                         series.dropped += 1;
                     }
                     _ => series.dropped += 1,
@@ -583,6 +601,26 @@ fn energy_of_run(
         Err(_) => {}
     }
     Ok(values)
+}
+
+/// Counts of all regions that are long enough. That of the whole program is a field of the run.
+fn push_counts(
+    builder: &mut Builder,
+    run: u32,
+    counts: &CountSeries,
+    regions: &[(u32, Vec<(f64, f64)>)],
+    name: impl Fn(usize) -> String,
+) -> Result<(), CountFault> {
+    let period = counts.check()?;
+    for counter in 0..counts.width() {
+        let metric = builder.metric(&name(counter), &Unit::Count);
+        for (region, intervals) in regions {
+            if let Some(count) = counts.within(counter, intervals, period) {
+                builder.push(metric, *region, run, count);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn region_of(

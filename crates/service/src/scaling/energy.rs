@@ -111,8 +111,8 @@ pub fn energy_table(
                 "no energy was measured in these regions and configurations".to_owned()
             },
             hint:
-                "PaScal Analyzer measures it with --rple, --rpls or --ipmi; rejected sensors are \
-                   among the issues"
+                "parallax measure and PaScal Analyzer can measure it; rejected sensors are among \
+                   the issues"
                     .to_owned(),
         });
     }
