@@ -55,12 +55,13 @@ pub(crate) fn base() -> Result<()> {
 }
 
 /// Programs that tests compare with or compile with, and Debian's packages of them.
-const PROGRAMS: [(&str, &str); 7] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("python3", "python3"),
     ("otf2-print", "otf2-tools"),
     ("c++", "g++"),
     ("mpicc", "libopenmpi-dev"),
     ("mpirun", "openmpi-bin"),
+    ("gfortran", "gfortran"),
     ("munged", "munge"),
     ("slurmd", "slurm-wlm"),
 ];

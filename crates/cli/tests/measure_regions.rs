@@ -257,3 +257,55 @@ fn a_program_that_is_killed_or_has_no_room_keeps_what_it_recorded() {
     assert!(kept > 10_000 && kept < 100_000, "{kept}");
     assert_eq!(file["data"]["1;1"]["regions_cut"], true);
 }
+
+/// Marks of both kinds of integers, with and without a place, and on two threads.
+const FORTRAN: &str = "program app
+    use pascalops
+    use, intrinsic :: iso_fortran_env, only: int64
+    implicit none
+    integer :: i
+    call pascal_start(1, __LINE__, __FILE__)
+    do i = 1, 3
+        call pascal_start(2)
+        call pascal_stop(2)
+    end do
+    call pascal_stop(1, __LINE__, __FILE__)
+!$omp parallel num_threads(2)
+    call pascal_start(7_int64)
+    call pascal_stop(7_int64)
+!$omp end parallel
+end program app
+";
+
+#[test]
+fn fortran_programs_mark_regions_with_the_module() {
+    for compiler in ["cc", "gfortran"] {
+        if !needs::program(compiler, Without::Test) {
+            return;
+        }
+    }
+    let app = Marked { folder: tempfile::tempdir().unwrap() };
+    let folder = app.folder.path();
+    fs::write(folder.join("app.F90"), FORTRAN).unwrap();
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../measure/include");
+    let compiled = |compiler: &str, words: &[&str], file: &str| {
+        let mut command = Command::new(compiler);
+        command.current_dir(folder).args(["-Wall", "-Wextra", "-Werror"]).args(words);
+        let output = command.arg(include.join(file)).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    compiled("cc", &["-O2", "-pthread", "-c"], "pascalops_fortran.c");
+    compiled("gfortran", &["-O2", "-std=f2008", "-c"], "pascalops.f90");
+    let mut linker = Command::new("gfortran");
+    linker.current_dir(folder).args(["-O2", "-std=f2008", "-fopenmp", "-pthread", "-o", "app"]);
+    linker.args(["app.F90", "pascalops.o", "pascalops_fortran.o"]);
+    assert!(linker.status().unwrap().success());
+    let (data, _) = app.runs(&["--cores", "1"], &["./app"]);
+    let run = &data["1;1"];
+    assert_eq!(counts(run), [("1", 1), ("1.2", 3), ("7", 2)]);
+    let place = |region: &str| [2, 3, 5].map(|at| run["regions"][region][0][at].to_string());
+    assert_eq!(place("1"), ["6", "11", "\"app.F90\""]);
+    assert_eq!(place("1.2"), ["0", "0", "\"\""]);
+    let threads: Vec<&Value> = (0..2).map(|at| &run["regions"]["7"][at][4]).collect();
+    assert_ne!(threads[0], threads[1]);
+}
