@@ -259,6 +259,61 @@ fn without_debug_information_functions_or_addresses_are_the_names() {
     assert!(names.iter().all(|name| name.starts_with("app+0x")) && names.len() == 3, "{names:?}");
 }
 
+/// Threads that end in all the ways that there are, one perhaps before it has begun; with a mark and a
+/// parallel region in another.
+const THREADS: &str = "#include \"pascalops.h\"
+#include <unistd.h>
+
+static void *work(void *data) {
+    if (data) pthread_exit(NULL);
+    pascal_start(3);
+#pragma omp parallel num_threads(2)
+    usleep(1000);
+    pascal_stop(3);
+    return NULL;
+}
+
+static void *waits(void *data) {
+    for (;;) pause();
+    return data;
+}
+
+int main(void) {
+    pthread_t threads[3];
+    pascal_start(2);
+    pthread_create(&threads[0], NULL, work, NULL);
+    pthread_create(&threads[1], NULL, work, threads);
+    pthread_create(&threads[2], NULL, waits, NULL);
+    pthread_cancel(threads[2]);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    pascal_stop(2);
+    return 0;
+}
+";
+
+#[test]
+fn threads_are_regions_of_the_functions_with_which_they_start() {
+    let files = [("threads.c", THREADS)];
+    let Some(app) = Built::new(&["-fopenmp", "-g"], &files) else { return };
+    let (said, file) = app.measured(&["--auto-regions", "--cores", "1"]);
+    assert!(!said.contains("debug information") && !said.contains("no parallel region"), "{said}");
+    let run = &file["data"]["1;1"];
+    // The thread that OpenMP starts is none of the program's.
+    assert_eq!(counts(run), [("13", 1), ("2", 1), ("4", 2), ("4.3", 1), ("4.3.7", 1)]);
+    let place = &run["regions"]["4"][0];
+    assert_eq!((&place[2], &place[3]), (&4.into(), &4.into()));
+    assert!(place[5].as_str().unwrap().ends_with("threads.c"), "{place}");
+    let threads: Vec<&Value> = (0..2).map(|at| &run["regions"]["4"][at][4]).collect();
+    assert_ne!(threads[0], threads[1]);
+    // Without debug information, the names of the functions are left.
+    let Some(app) = Built::new(&["-fopenmp"], &files) else { return };
+    let (said, _) = app.measured(&["--auto-regions", "--cores", "1"]);
+    assert!(said.contains("debug information"), "{said}");
+    let rows = rows(&["scaling", app.file().to_str().unwrap(), "--table", "regions"]);
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
+    assert!(names.contains(&"work") && names.contains(&"waits"), "{names:?}");
+}
+
 #[test]
 fn a_program_without_parallel_regions_is_said_to_have_none() {
     let text = "int main(void) { return 0; }";

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* parallax_omp.c: parallel regions of gcc's OpenMP as regions of `parallax measure`, without marks.
+/* parallax_omp.c: parallel regions of gcc's OpenMP, and threads, as regions of `parallax measure`,
+ * without marks.
  *
  * `parallax measure --auto-regions` compiles it as a library and has the program load it first
  * (LD_PRELOAD). What gcc makes of `#pragma omp parallel` calls one of the functions below instead of
  * that of libgomp, with the function into which the body of the region was put. That function is the
  * id of the region; its file is the object with the address in it, after a byte that no name begins
  * with, and the tool finds the line (crates/sweep/src/automatic.rs).
+ *
+ * A thread that the program starts by pthread_create is a region, too, whose body is the function
+ * with which it starts.
  *
  * Marks of pascalops.h in the program come here, too, so that both nest in each other. A thread that
  * works in a region of another one is inside of what that one had open when the region began.
@@ -272,6 +276,65 @@ unsigned GOMP_parallel_reductions(BODY_, unsigned flags) {
     unsigned team = real(body, data, threads, flags);
     end_(&own);
     return team;
+}
+
+/* A thread of the program. */
+struct thread_ {
+    void *(*start)(void *);
+    void *argument;
+    const char *place;
+};
+
+/* Also when the thread is cancelled, or calls pthread_exit. */
+static void thread_ends_(void *start) { _pascal_stop((long)(uintptr_t)start, 0, NULL); }
+
+static void *thread_(void *data) {
+    struct thread_ own = *(struct thread_ *)data;
+    void *result;
+    int state;
+    free(data);
+    /* Cancelled while it records, it would end with a lock that others need. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    _pascal_start((long)(uintptr_t)own.start, 0, own.place);
+    pthread_cleanup_push(thread_ends_, (void *)(uintptr_t)own.start);
+    pthread_setcancelstate(state, NULL);
+    result = own.start(own.argument);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+/* Threads of runtimes of OpenMP live as long as the program, and work in regions that are seen. */
+static int is_runtime_(const char *place) {
+    const char *name = strrchr(place, '/');
+    name = name ? name + 1 : place;
+    return !strncmp(name, "libgomp", 7) || !strncmp(name, "libomp", 6) || !strncmp(name, "libiomp", 7);
+}
+
+PUBLIC_ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                           void *(*start)(void *), void *argument) {
+    static void *known;
+    void *found = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (!found) __atomic_store_n(&known, found = dlsym(RTLD_NEXT, "pthread_create"), __ATOMIC_RELAXED);
+    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    memcpy(&real, &found, sizeof real);
+    /* A C library in which threads are apart, and which the program does not load. */
+    if (!real) return ENOSYS;
+    struct thread_ *own = NULL;
+    const char *place = NULL;
+    if (__atomic_load_n(&pascal_run_.state, __ATOMIC_RELAXED) != PASCAL_OFF_) {
+        body_ *body;
+        memcpy(&body, &start, sizeof body);
+        place = place_(body);
+    }
+    if (place && !is_runtime_(place)) own = (struct thread_ *)malloc(sizeof *own);
+    if (!own) return real(thread, attributes, start, argument);
+    own->start = start;
+    own->argument = argument;
+    own->place = place;
+    int failed = real(thread, attributes, thread_, own);
+    if (failed) free(own);
+    return failed;
 }
 
 static void start_(long id, int line, const char *file) {

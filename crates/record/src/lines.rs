@@ -1,5 +1,5 @@
-//! Parallel regions in the code of a file: where the source has them, by symbols and debug
-//! information.
+//! Parallel regions in the code of a file, and functions with which threads start: where the source
+//! has them, by symbols and debug information.
 //!
 //! gcc puts the body of `#pragma omp parallel` in `solve` into a function `solve._omp_fn.0`. The call
 //! that starts the region has the line of the statement before it; the function begins with a line of
@@ -66,6 +66,19 @@ impl Outlined {
         Some((&function.name, at))
     }
 
+    /// The name of a function of the file at `path` that begins at this address and is no body of a
+    /// parallel region, such as that with which a thread starts, and its line.
+    #[must_use]
+    pub fn other(path: &Path, address: u64) -> Option<(String, Option<CodeLine>)> {
+        #[cfg(target_os = "linux")]
+        return read::other(path, address);
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = (path, address);
+            None
+        }
+    }
+
     fn function(&self, address: u64) -> Option<(usize, &Function)> {
         let at = self.functions.binary_search_by_key(&address, |function| function.address).ok()?;
         Some((at, self.functions.get(at)?))
@@ -93,8 +106,10 @@ mod read {
         let image = images.get(number)?;
         let apart = image.debug_file().filter(|path| Path::new(path).exists());
         // Of several symbols at one address, the last name counts; they are of the same code.
-        let mut names = symbols(path).unwrap_or_default();
-        names.extend(apart.and_then(|path| symbols(Path::new(&path))).unwrap_or_default());
+        let is_ours = |_, name: &str| name.contains(OUTLINED);
+        let mut names = symbols(path, is_ours).unwrap_or_default();
+        let apart = apart.and_then(|path| symbols(Path::new(&path), is_ours));
+        names.extend(apart.unwrap_or_default());
         let loader = loader(image);
         let functions = names.into_iter().map(|(address, name)| {
             let line = loader.as_ref().and_then(|loader| line(loader, address));
@@ -106,13 +121,30 @@ mod read {
         Some(Outlined { functions, files: files.into_iter().collect() })
     }
 
-    fn symbols(path: &Path) -> Option<BTreeMap<u64, String>> {
+    pub(super) fn other(path: &Path, address: u64) -> Option<(String, Option<CodeLine>)> {
+        let mut images = Images::default();
+        let number = images.at(&path.to_string_lossy());
+        let image = images.get(number)?;
+        let apart = image.debug_file().filter(|path| Path::new(path).exists());
+        let is_it = |at, _: &str| at == address;
+        let of = |path: &Path| symbols(path, is_it)?.into_values().next();
+        let name = of(path).or_else(|| of(Path::new(&apart?)))?;
+        let line = loader(image).and_then(|loader| line(&loader, address));
+        Some((demangle_auto(name.into(), None).into_owned(), line))
+    }
+
+    /// Functions by their addresses, as far as they are wanted.
+    fn symbols(
+        path: &Path,
+        is_wanted: impl Fn(u64, &str) -> bool,
+    ) -> Option<BTreeMap<u64, String>> {
         // Read where it is needed and not mapped: the file may be replaced while it is read.
         let cache = ReadCache::new(BufReader::new(File::open(path).ok()?));
         let file = object::File::parse(&cache).ok()?;
-        let named = file.symbols().filter(object::ObjectSymbol::is_definition);
+        let named = file.symbols().chain(file.dynamic_symbols());
+        let named = named.filter(object::ObjectSymbol::is_definition);
         let named = named.filter_map(|symbol| Some((symbol.address(), symbol.name().ok()?)));
-        let ours = named.filter(|(_, name)| name.contains(OUTLINED));
+        let ours = named.filter(|(address, name)| is_wanted(*address, name));
         Some(ours.map(|(address, name)| (address, name.to_owned())).collect())
     }
 

@@ -3,14 +3,14 @@
 //! `parallax_omp.c` is compiled once for a sweep and loaded into each run before everything else. It
 //! names a region by the object and the address of its body. Here that becomes a number which is the
 //! same in all runs: the line, and 100,000 more for each file with parallel regions whose name comes
-//! before.
+//! before. A function with which a thread starts is a body, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use parallax_record::Outlined;
+use parallax_record::{CodeLine, Outlined};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -47,6 +47,9 @@ pub(crate) struct Body {
     /// 0 where it is not known.
     pub(crate) line: u32,
 }
+
+/// The name of a function with which threads start, and its line where that is known.
+type Start = (String, Option<CodeLine>);
 
 /// The library, in a folder that vanishes with this.
 #[derive(Debug)]
@@ -112,6 +115,8 @@ impl Library {
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     objects: BTreeMap<String, Outlined>,
+    /// Functions with which threads start, by object and address.
+    starts: BTreeMap<(String, u64), Option<Start>>,
     /// In the order in which they count: a source file, an object without debug information, or the
     /// place of a body in an object that has not even symbols.
     units: Vec<String>,
@@ -161,19 +166,36 @@ impl Numbers {
             return Body { number, file: format!("{PREFIX}{}", line.file), line: line.line };
         }
         let name = outlined.name(address).map(|(name, at)| (name.to_owned(), at));
-        self.without_lines.insert(object.to_owned());
-        let base = Path::new(object).file_name().unwrap_or_default().to_string_lossy();
-        match name {
-            Some((name, at)) => {
-                let at = i64::try_from(at).unwrap_or(0).saturating_add(1);
-                let number = self.unit(object).saturating_add(at);
-                Body { number, file: format!("{PREFIX}{name}"), line: 0 }
-            }
-            None => {
-                let number = self.unit(&format!("{object}+{address:#x}")).saturating_add(1);
-                Body { number, file: format!("{PREFIX}{base}+{address:#x}"), line: 0 }
-            }
+        if name.is_none() {
+            return self.start_of_thread(object, address);
         }
+        self.without_lines.insert(object.to_owned());
+        let (name, at) = name.unwrap_or_default();
+        let at = i64::try_from(at).unwrap_or(0).saturating_add(1);
+        let number = self.unit(object).saturating_add(at);
+        Body { number, file: format!("{PREFIX}{name}"), line: 0 }
+    }
+
+    /// The function with which a thread starts; also the body of a region in a file without symbols.
+    /// Its file comes behind those with parallel regions.
+    fn start_of_thread(&mut self, object: &str, address: u64) -> Body {
+        let key = (object.to_owned(), address);
+        let found =
+            self.starts.entry(key).or_insert_with(|| Outlined::other(Path::new(object), address));
+        let name = match found.clone() {
+            Some((_, Some(line))) => {
+                let number = self.unit(&line.file).saturating_add(i64::from(line.line));
+                return Body { number, file: format!("{PREFIX}{}", line.file), line: line.line };
+            }
+            Some((name, None)) => name,
+            None => {
+                let base = Path::new(object).file_name().unwrap_or_default().to_string_lossy();
+                format!("{base}+{address:#x}")
+            }
+        };
+        self.without_lines.insert(object.to_owned());
+        let number = self.unit(&format!("{object}+{address:#x}")).saturating_add(1);
+        Body { number, file: format!("{PREFIX}{name}"), line: 0 }
     }
 }
 

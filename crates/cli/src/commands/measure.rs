@@ -177,8 +177,8 @@ pub(crate) struct MeasureArgs {
     /// function of them.
     #[arg(long, value_name = "FOLDER", help_heading = "How it is run")]
     record: Option<PathBuf>,
-    /// Parallel regions of gcc's OpenMP become regions of the sweep, by file and line, without marks
-    /// in the program; needs a C compiler.
+    /// Parallel regions of gcc's OpenMP, and threads, become regions of the sweep, by file and line,
+    /// without marks in the program; needs a C compiler.
     #[arg(long, help_heading = "How it is run")]
     auto_regions: bool,
     /// Give up on a configuration after this many failures without a success.
@@ -670,13 +670,13 @@ fn finish(context: &Context, path: &Path, summary: &Summary) -> anyhow::Result<(
 fn say_of_regions(context: &Context, automatic: &Automatic) {
     if !automatic.has_regions {
         let text = "no parallel region was seen: --auto-regions knows those that gcc compiled for \
-                    OpenMP (-fopenmp), with libgomp as a shared library";
+                    OpenMP (-fopenmp), with libgomp as a shared library, and threads of pthread_create";
         Notice::new(Level::Warning, text.to_owned()).print(&context.stderr);
     }
     for object in &automatic.without_lines {
         context.note(format!(
-            "{} has no debug information: its parallel regions have names of functions or addresses \
-             instead of lines, and their numbers say nothing; -g adds lines",
+            "{} has no debug information: its parallel regions and threads have names of functions \
+             or addresses instead of lines, and their numbers say nothing; -g adds lines",
             printable(object)
         ));
     }
