@@ -13,6 +13,7 @@ mod options;
 mod paired;
 mod peers;
 mod probe;
+mod record;
 mod regions;
 mod report;
 mod scaling;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Some((first, rest)) if first == scaling::COMMAND => scaling::answer(rest),
         Some((first, rest)) if first == traces::COMMAND => traces::answer(rest),
         Some((first, rest)) if first == calls::COMMAND => calls::answer(rest),
+        Some((first, rest)) if first == record::COMMAND => record::answer(rest),
         Some((first, rest)) if first == regions::COMMAND => regions::answer(rest),
         Some((first, [])) if first == web::COMMAND => web::answer(),
         _ => Options::parse(&words).and_then(|options| options.map_or(Ok(()), |o| run(&o))),

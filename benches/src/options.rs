@@ -21,6 +21,7 @@ usage: cargo xtask bench [options]
        cargo xtask bench pascal [MEGABYTES]             PaScal files
        cargo xtask bench calls [MEGABYTES...]           databases of Parceive
        cargo xtask bench regions                        marks of regions for `parallax measure`
+       cargo xtask bench record                         recording, beside perf and samply
        cargo xtask bench web                            the page, in a browser
 
 Databases are kept in target/bench-data.";

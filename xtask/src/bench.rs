@@ -21,6 +21,10 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         None if is_page => return page(None),
         None => {}
     }
+    if words.first().is_some_and(|word| word == "record") {
+        // It runs the tool as it is installed.
+        shell::run(shell::cargo(BUILD))?;
+    }
     let mut bench =
         shell::cargo(&["run", "--release", "--locked", "--package", "parallax-benches"]);
     bench.arg("--").args(words);
