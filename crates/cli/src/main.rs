@@ -76,7 +76,8 @@ fn main() -> ExitCode {
                 .is_some()
                 || error.downcast_ref::<ServiceError>().is_some_and(ServiceError::is_misuse)
                 || error.downcast_ref::<ScalingError>().is_some_and(ScalingError::is_misuse)
-                || error.downcast_ref::<SweepError>().is_some_and(SweepError::is_misuse);
+                || error.downcast_ref::<SweepError>().is_some_and(SweepError::is_misuse)
+                || commands::is_wrong_statement(&error);
             if error.is::<commands::ConditionsHold>() {
                 return ExitCode::from(CONDITION);
             }

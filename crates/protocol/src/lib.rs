@@ -16,6 +16,7 @@ pub mod python;
 mod question;
 mod questions;
 mod reference;
+mod relations;
 mod schema;
 mod table;
 #[cfg(feature = "typescript")]
@@ -30,6 +31,7 @@ pub use question::{
 };
 pub use questions::*;
 pub use reference::reference;
+pub use relations::*;
 pub use schema::{
     AnswerTable, ColumnSchema, ColumnType, TableForm, TableSchema, TypedTable, UnitOf, bare,
 };

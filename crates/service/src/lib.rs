@@ -30,6 +30,7 @@ mod options;
 mod over_time;
 mod query;
 mod recorded;
+mod relations;
 mod report;
 mod source;
 mod source_lookup;

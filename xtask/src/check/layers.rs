@@ -155,6 +155,18 @@ const CRATES: &[Crate] = &[
         ],
     },
     Crate {
+        name: "parallax-sql",
+        folder: "crates/sql",
+        is_for_browser: false,
+        uses: &[
+            "parallax-base",
+            "parallax-engine",
+            "parallax-model",
+            "parallax-protocol",
+            "parallax-service",
+        ],
+    },
+    Crate {
         name: "parallax-cli",
         folder: "crates/cli",
         is_for_browser: false,
@@ -168,6 +180,7 @@ const CRATES: &[Crate] = &[
             "parallax-record",
             "parallax-server",
             "parallax-service",
+            "parallax-sql",
             "parallax-sweep",
             "parallax-wire",
         ],

@@ -63,6 +63,8 @@ commands! {
     /// With --by, how many samples there are of each context or location, and how long they last;
     /// on a GPU where that takes less time.
     Trace(query::TraceArgs) = trace,
+    /// SQL over everything that a database holds, read as far as a statement needs it.
+    Sql(sql::SqlArgs) = sql,
     /// Time and calls in a window of a trace, by function, group or call path.
     Stats(timeline::StatsArgs) = stats,
     /// Messages of a trace: number, bytes and transfer time by sender and receiver.

@@ -29,6 +29,7 @@ mod report_html;
 mod scaling;
 mod serve;
 mod source;
+mod sql;
 mod timeline;
 mod user_events;
 mod views;
@@ -37,6 +38,7 @@ mod workflow;
 pub(crate) use compare::ConditionsHold;
 pub(crate) use list::Command;
 pub(crate) use record::Ended;
+pub(crate) use sql::is_wrong_statement;
 
 use parallax_base::Issue;
 use parallax_service::{Control, OpenExperiment, Severity};

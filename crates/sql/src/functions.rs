@@ -1,0 +1,159 @@
+//! Functions of contexts and of time.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array as _, AsArray as _, BooleanArray, Int64Array, StringBuilder};
+use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::common::{Result, exec_err};
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use parallax_base::ContextIdx;
+use parallax_service::OpenExperiment;
+
+/// What a function computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    IsDescendant,
+    Path,
+    Overlaps,
+    Bin,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::IsDescendant, Self::Path, Self::Overlaps, Self::Bin];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::IsDescendant => "is_descendant",
+            Self::Path => "path",
+            Self::Overlaps => "overlaps",
+            Self::Bin => "bin",
+        }
+    }
+
+    const fn arguments(self) -> usize {
+        match self {
+            Self::Path => 1,
+            Self::IsDescendant | Self::Bin => 2,
+            Self::Overlaps => 4,
+        }
+    }
+}
+
+/// A function of numbers.
+struct Function {
+    kind: Kind,
+    signature: Signature,
+    opened: Arc<OpenExperiment>,
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.kind.name())
+    }
+}
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind && Arc::ptr_eq(&self.opened, &other.opened)
+    }
+}
+
+impl Eq for Function {}
+
+impl Hash for Function {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.kind.hash(state);
+    }
+}
+
+/// All functions, of the tree of an experiment.
+pub(crate) fn all(opened: &Arc<OpenExperiment>) -> Vec<ScalarUDF> {
+    let function = |kind: Kind| {
+        let whole = vec![DataType::Int64; kind.arguments()];
+        let signature = Signature::exact(whole, Volatility::Immutable);
+        ScalarUDF::from(Function { kind, signature, opened: Arc::clone(opened) })
+    };
+    Kind::ALL.into_iter().map(function).collect()
+}
+
+impl ScalarUDFImpl for Function {
+    fn name(&self) -> &str {
+        self.kind.name()
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(match self.kind {
+            Kind::IsDescendant | Kind::Overlaps => DataType::Boolean,
+            Kind::Path => DataType::Utf8,
+            Kind::Bin => DataType::Int64,
+        })
+    }
+
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let arrays = ColumnarValue::values_to_arrays(&arguments.args)?;
+        let of: Option<Vec<&Int64Array>> =
+            arrays.iter().map(|array| array.as_primitive_opt::<Int64Type>()).collect();
+        let Some(of) = of else { return exec_err!("{} is of whole numbers", self.name()) };
+        let rows = of.first().map_or(0, |first| first.len());
+        let row = |row: usize| -> Option<Vec<i64>> {
+            of.iter().map(|of| of.is_valid(row).then(|| of.value(row))).collect()
+        };
+        let tree = self.opened.session().tree();
+        let context = |id: i64| -> Option<ContextIdx> {
+            u32::try_from(id).ok().and_then(|id| tree.by_source_id(id))
+        };
+        Ok(ColumnarValue::Array(match self.kind {
+            Kind::IsDescendant => {
+                let is_below = |at| {
+                    let ids = row(at)?;
+                    Some(match (context(ids[0]), context(ids[1])) {
+                        (Some(below), Some(above)) => {
+                            below != above && tree.is_within(below, above)
+                        }
+                        _ => false,
+                    })
+                };
+                Arc::new((0..rows).map(is_below).collect::<BooleanArray>())
+            }
+            Kind::Path => {
+                let mut out = StringBuilder::new();
+                for at in 0..rows {
+                    let found = row(at).and_then(|ids| context(ids[0]));
+                    out.append_option(found.map(|context| {
+                        let labels = tree.path(context).into_iter().map(|c| tree.label(c));
+                        labels.collect::<Vec<_>>().join(" > ")
+                    }));
+                }
+                Arc::new(out.finish())
+            }
+            Kind::Overlaps => {
+                let overlaps = |at| row(at).map(|times| times[0] < times[3] && times[1] > times[2]);
+                Arc::new((0..rows).map(overlaps).collect::<BooleanArray>())
+            }
+            Kind::Bin => {
+                let mut starts = Vec::with_capacity(rows);
+                for at in 0..rows {
+                    let Some(numbers) = row(at) else {
+                        starts.push(None);
+                        continue;
+                    };
+                    if numbers[1] <= 0 {
+                        return exec_err!(
+                            "bin(time, width): the width is {}; it must be above 0",
+                            numbers[1]
+                        );
+                    }
+                    starts.push(Some(numbers[0].div_euclid(numbers[1]) * numbers[1]));
+                }
+                Arc::new(Int64Array::from(starts))
+            }
+        }))
+    }
+}

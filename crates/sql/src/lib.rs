@@ -1,0 +1,288 @@
+//! SQL over an open experiment: its tables, functions of its tree and of time, and every question of
+//! the protocol as a function that gives a table.
+//!
+//! Invariants: a statement only reads, and only what is open; no number is computed here that the
+//! service does not give, except by what the statement itself says.
+
+mod bridge;
+mod filters;
+mod functions;
+mod numbers;
+mod questions;
+mod scan;
+mod statement;
+mod stores;
+mod tables;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use datafusion::catalog::{CatalogProvider, MemoryCatalogProvider};
+use datafusion::common::DataFusionError;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
+use datafusion::sql::parser::Statement;
+use parallax_base::Control;
+use parallax_protocol::Table;
+use parallax_service::{OpenExperiment, ServiceError};
+use tokio::runtime::Runtime;
+
+/// Why a statement has no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SqlError {
+    /// The statement is wrong: its syntax, a name, a type, or it would not only read.
+    #[error("{0}")]
+    Misuse(String),
+    /// A table cannot be read.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    /// It was withdrawn.
+    #[error("cancelled")]
+    Cancelled,
+    /// It took longer than it may.
+    #[error("the statement takes longer than {} s; allow more, or ask for less", .0.as_secs_f64())]
+    TooLong(Duration),
+    /// It needs more memory than it may have.
+    #[error("the statement needs more memory than it may have; allow more, or ask for less: {0}")]
+    Memory(String),
+    /// It cannot be computed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl SqlError {
+    /// Whether the person who asked can put it right by asking otherwise.
+    #[must_use]
+    pub fn is_misuse(&self) -> bool {
+        match self {
+            Self::Misuse(_) => true,
+            Self::Service(error) => error.is_misuse(),
+            _ => false,
+        }
+    }
+
+    /// What an error of DataFusion means.
+    fn of(error: DataFusionError) -> Self {
+        let root = error.find_root();
+        if let DataFusionError::External(cause) = root
+            && let Some(error) = cause.downcast_ref::<ServiceError>()
+        {
+            return match error.is_cancelled() {
+                true => Self::Cancelled,
+                false => Self::Service(error.clone()),
+            };
+        }
+        let text = error.strip_backtrace();
+        match root {
+            DataFusionError::ResourcesExhausted(_) => Self::Memory(text),
+            DataFusionError::SQL(..)
+            | DataFusionError::Plan(_)
+            | DataFusionError::SchemaError(..)
+            | DataFusionError::NotImplemented(_)
+            | DataFusionError::Configuration(_) => Self::Misuse(text),
+            _ => Self::Failed(text),
+        }
+    }
+}
+
+/// What a statement may use.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SqlLimits {
+    /// Bytes for sorting, grouping and joining; beyond it goes to temporary files where an operation
+    /// can, and fails where it cannot. `None` for no limit.
+    pub memory_bytes: Option<u64>,
+    /// How long it may take. `None` for no limit.
+    pub time: Option<Duration>,
+}
+
+/// A statement that only reads.
+#[derive(Debug, Clone)]
+pub struct SqlStatement(Statement);
+
+impl SqlStatement {
+    /// The statements of a text; `;` separates them.
+    ///
+    /// # Errors
+    /// When one cannot be understood, or does not only read.
+    pub fn all(text: &str) -> Result<Vec<Self>, SqlError> {
+        Ok(statement::read(text)?.into_iter().map(Self).collect())
+    }
+}
+
+/// An experiment that answers statements.
+pub struct SqlSession {
+    opened: Arc<OpenExperiment>,
+    limits: SqlLimits,
+    environment: Arc<RuntimeEnv>,
+    runtime: Option<Runtime>,
+}
+
+/// The schema with the tables of the experiment.
+const SCHEMA: &str = "public";
+/// The catalog with that schema.
+const CATALOG: &str = "parallax";
+
+impl SqlSession {
+    /// A session over an experiment.
+    ///
+    /// # Errors
+    /// When the system gives no threads.
+    pub fn new(opened: Arc<OpenExperiment>, limits: SqlLimits) -> Result<Self, SqlError> {
+        // Without a limit of memory nothing is written anywhere.
+        let mode = match limits.memory_bytes {
+            Some(_) => DiskManagerMode::OsTmpDirectory,
+            None => DiskManagerMode::Disabled,
+        };
+        let mut builder = RuntimeEnvBuilder::new()
+            .with_object_store_registry(Arc::new(stores::NoStores))
+            .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(mode));
+        if let Some(bytes) = limits.memory_bytes {
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            builder = builder.with_memory_pool(Arc::new(FairSpillPool::new(bytes)));
+        }
+        let environment = builder.build_arc().map_err(SqlError::of)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| SqlError::Failed(error.to_string()))?;
+        Ok(Self { opened, limits, environment, runtime: Some(runtime) })
+    }
+
+    /// The experiment.
+    #[must_use]
+    pub fn opened(&self) -> &Arc<OpenExperiment> {
+        &self.opened
+    }
+
+    /// What the only statement of a text gives. Cancelling `control` withdraws it.
+    ///
+    /// # Errors
+    /// As [`SqlSession::run`], and when there are several statements, or none.
+    pub fn query(&self, text: &str, control: &Control) -> Result<Table, SqlError> {
+        let mut statements = SqlStatement::all(text)?;
+        match (statements.pop(), statements.is_empty()) {
+            (Some(statement), true) => self.run(statement, control),
+            (None, _) => Err(SqlError::Misuse("there is no statement; write SELECT ...".into())),
+            (Some(_), false) => Err(SqlError::Misuse(
+                "there are several statements; write one, without `;` in between".into(),
+            )),
+        }
+    }
+
+    /// What a statement gives. Cancelling `control` withdraws it, and so does an interrupt from the
+    /// terminal.
+    ///
+    /// # Errors
+    /// When the statement is wrong, when data cannot be read, when it exceeds its limits, or when it
+    /// is withdrawn.
+    pub fn run(&self, statement: SqlStatement, control: &Control) -> Result<Table, SqlError> {
+        let Some(runtime) = &self.runtime else { return Err(SqlError::Cancelled) };
+        let context = self.context(control)?;
+        let work = runtime.spawn(async move {
+            let plan = context.state().statement_to_plan(statement.0).await?;
+            let reads = SQLOptions::new()
+                .with_allow_ddl(false)
+                .with_allow_dml(false)
+                .with_allow_statements(false);
+            reads.verify_plan(&plan)?;
+            let frame = context.execute_logical_plan(plan).await?;
+            let schema = Arc::clone(frame.schema().inner());
+            let batches = frame.collect().await?;
+            let schema = batches.first().map_or(schema, |batch| batch.schema());
+            bridge::table(&schema, &batches)
+        });
+        let limit = self.limits.time;
+        let result = runtime.block_on(async {
+            let abort = work.abort_handle();
+            let stop = async {
+                let begun = tokio::time::Instant::now();
+                let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+                loop {
+                    // How often the clock and `control` are looked at.
+                    let pause = std::pin::pin!(tokio::time::sleep(Duration::from_millis(20)));
+                    if let futures::future::Either::Right((Ok(()), _)) =
+                        futures::future::select(pause, interrupt.as_mut()).await
+                    {
+                        control.cancel();
+                        return SqlError::Cancelled;
+                    }
+                    if control.check().is_err() {
+                        return SqlError::Cancelled;
+                    }
+                    if let Some(limit) = limit
+                        && begun.elapsed() > limit
+                    {
+                        // Whatever still reads stops as well.
+                        control.cancel();
+                        return SqlError::TooLong(limit);
+                    }
+                }
+            };
+            let (work, stop) = (std::pin::pin!(work), std::pin::pin!(stop));
+            match futures::future::select(work, stop).await {
+                futures::future::Either::Left((done, _)) => Ok(done),
+                futures::future::Either::Right((why, _)) => {
+                    abort.abort();
+                    Err(why)
+                }
+            }
+        })?;
+        match result {
+            Ok(table) => table.map_err(SqlError::of),
+            Err(error) if error.is_cancelled() => Err(SqlError::Cancelled),
+            Err(error) => Err(SqlError::Failed(error.to_string())),
+        }
+    }
+
+    /// Names that statements may use, for completion: tables and functions.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let tables = tables::TABLES.iter().map(|table| table.name.to_owned());
+        tables.chain(questions::functions().into_iter().map(|named| named.function)).collect()
+    }
+
+    /// What one statement is planned with.
+    fn context(&self, control: &Control) -> Result<SessionContext, SqlError> {
+        let mut config = SessionConfig::new()
+            .with_information_schema(true)
+            .with_default_catalog_and_schema(CATALOG, SCHEMA)
+            .with_create_default_catalog_and_schema(false);
+        // One table of the smaller side of a join: its keys say what to read of the other side.
+        let options = config.options_mut();
+        options.optimizer.prefer_hash_join = true;
+        options.optimizer.hash_join_single_partition_threshold = 256 << 20;
+        options.optimizer.hash_join_single_partition_threshold_rows = 16 << 20;
+        let state = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(Arc::clone(&self.environment))
+            .with_default_features()
+            .build();
+        let context = SessionContext::new_with_state(state);
+        let catalog = Arc::new(MemoryCatalogProvider::new());
+        let schema =
+            tables::Catalogue { opened: Arc::clone(&self.opened), control: control.clone() };
+        catalog.register_schema(SCHEMA, Arc::new(schema)).map_err(SqlError::of)?;
+        context.register_catalog(CATALOG, catalog);
+        for function in functions::all(&self.opened) {
+            context.register_udf(function);
+        }
+        for named in questions::functions() {
+            let name = named.function.clone();
+            let opened = Arc::clone(&self.opened);
+            let function = questions::Function { named, opened, control: control.clone() };
+            context.register_udtf(&name, Arc::new(function));
+        }
+        Ok(context)
+    }
+}
+
+impl Drop for SqlSession {
+    fn drop(&mut self) {
+        // A statement that was withdrawn may still read its last part; nobody waits for it.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Every question of the protocol about one experiment as functions that give tables.
+//!
+//! `flat(by => 'module')` is the question `flat` with the field `by`; its first table. A further
+//! table of an answer is a function of its own: `find_histogram(...)`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::catalog::{MemTable, TableFunctionArgs, TableFunctionImpl, TableProvider};
+use datafusion::common::{Result, ScalarValue, plan_err};
+use datafusion::logical_expr::Expr;
+use parallax_base::Control;
+use parallax_protocol::{
+    Answer, Engine, Ensemble, EnsemblePair, Experiment, ExperimentPair, Item, Question,
+    QuestionSchema, Subject, Table, TableFunctionRow, TableFunctionTable, TableSet as _,
+    for_each_question,
+};
+use parallax_service::{Answers, OpenExperiment};
+use serde_json::{Map, Value};
+
+use crate::bridge;
+use crate::tables::failed;
+
+/// Passes a question on, where it is asked of one experiment.
+trait Ask<Q: Question<Subject = Self>>: Subject {
+    /// Whether it is asked of one experiment.
+    const IS_ASKED: bool = false;
+
+    fn ask(_: &OpenExperiment, _: &Q, _: &Control) -> Option<Result<Answer<Q>>> {
+        None
+    }
+}
+
+impl<Q> Ask<Q> for Experiment
+where
+    Q: Question<Subject = Experiment>,
+    OpenExperiment: Answers<Q>,
+{
+    const IS_ASKED: bool = true;
+
+    fn ask(opened: &OpenExperiment, request: &Q, control: &Control) -> Option<Result<Answer<Q>>> {
+        Some(opened.answer(request, control).map_err(failed))
+    }
+}
+
+impl<Q: Question<Subject = Item>> Ask<Q> for Item {}
+impl<Q: Question<Subject = Engine>> Ask<Q> for Engine {}
+impl<Q: Question<Subject = Ensemble>> Ask<Q> for Ensemble {}
+impl<Q: Question<Subject = ExperimentPair>> Ask<Q> for ExperimentPair {}
+impl<Q: Question<Subject = EnsemblePair>> Ask<Q> for EnsemblePair {}
+
+/// Whether a question is asked of one experiment.
+fn is_asked<Q>() -> bool
+where
+    Q: Question,
+    Q::Subject: Ask<Q>,
+{
+    <Q::Subject as Ask<Q>>::IS_ASKED
+}
+
+/// The tables of an answer, by name.
+type Tables = Vec<(&'static str, Table)>;
+
+fn ask_one<Q>(
+    opened: &OpenExperiment,
+    mut fields: Map<String, Value>,
+    control: &Control,
+) -> Result<Tables>
+where
+    Q: Question,
+    Q::Subject: Ask<Q>,
+{
+    nest(&mut fields, &Q::SCHEMA);
+    // What a question is asked of is the experiment that is open.
+    for (name, _) in Q::Subject::FIELDS {
+        fields.insert((*name).to_owned(), Value::String(String::new()));
+    }
+    let request = match Q::parse(fields) {
+        Ok((_, request)) => request,
+        Err(error) => return plan_err!("{error}"),
+    };
+    match <Q::Subject as Ask<Q>>::ask(opened, &request, control) {
+        Some(answer) => answer.map(|answer| answer.tables.into_named(&answer.unit)),
+        None => plan_err!("{} is not asked of one experiment", Q::SCHEMA.name),
+    }
+}
+
+/// Moves fields that belong to an object of the request, such as `metric` of `cost`, into it.
+fn nest(fields: &mut Map<String, Value>, question: &QuestionSchema) {
+    let is_own = |name: &str| question.all_fields().any(|field| field.name == name);
+    let Value::Object(defaults) = (question.defaults)() else { return };
+    let names: Vec<String> = fields.keys().filter(|name| !is_own(name)).cloned().collect();
+    for name in names {
+        let has_it = |value: &Value| value.as_object().is_some_and(|o| o.contains_key(&name));
+        let Some((around, _)) = defaults.iter().find(|(_, value)| has_it(value)) else { continue };
+        let Some(value) = fields.remove(&name) else { continue };
+        let object = fields.entry(around.clone()).or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(object) = object {
+            object.insert(name, value);
+        }
+    }
+}
+
+/// The names of what may be given to a question: its fields, and of objects what is in them.
+fn field_names(question: &QuestionSchema) -> String {
+    let defaults = (question.defaults)();
+    let names = question.all_fields().flat_map(|field| match defaults.get(field.name) {
+        Some(Value::Object(object)) => object.keys().cloned().collect(),
+        _ => vec![field.name.to_owned()],
+    });
+    names.collect::<Vec<_>>().join(", ")
+}
+
+macro_rules! questions {
+    ($($request:ident,)*) => {
+        /// Asks the question called `name`.
+        pub(crate) fn ask(
+            opened: &OpenExperiment,
+            name: &str,
+            fields: Map<String, Value>,
+            control: &Control,
+        ) -> Result<Tables> {
+            $(if name == <parallax_protocol::$request as Question>::SCHEMA.name {
+                return ask_one::<parallax_protocol::$request>(opened, fields, control);
+            })*
+            plan_err!("there is no question {name}")
+        }
+
+        /// The questions that are asked of one experiment and answered with tables.
+        pub(crate) fn all() -> Vec<QuestionSchema> {
+            let mut all = Vec::new();
+            $(if is_asked::<parallax_protocol::$request>() {
+                all.push(<parallax_protocol::$request as Question>::SCHEMA);
+            })*
+            all.retain(|question| !question.tables.is_empty());
+            all
+        }
+    };
+}
+
+for_each_question!(questions);
+
+/// A function and the table that it gives.
+pub(crate) struct Named {
+    /// The name in SQL.
+    pub(crate) function: String,
+    /// The question.
+    pub(crate) question: &'static str,
+    /// What is asked.
+    pub(crate) doc: &'static str,
+    /// The table of its answer.
+    pub(crate) table: &'static str,
+    /// What may be given.
+    fields: String,
+}
+
+/// All functions: of each question one for its first table, and one for each of the others.
+pub(crate) fn functions() -> Vec<Named> {
+    let of = |question: QuestionSchema| {
+        question.tables.iter().enumerate().map(move |(at, &(table, _))| Named {
+            function: match at {
+                0 => question.name.to_owned(),
+                _ => format!("{}_{table}", question.name),
+            },
+            question: question.name,
+            doc: question.doc,
+            table,
+            fields: field_names(&question),
+        })
+    };
+    all().into_iter().flat_map(of).collect()
+}
+
+/// The functions as a table.
+pub(crate) fn table() -> TableFunctionTable {
+    let row = |named: Named| TableFunctionRow {
+        function: named.function,
+        question: named.question.to_owned(),
+        gives: named.table.to_owned(),
+        about: named.doc.trim().to_owned(),
+        fields: named.fields,
+    };
+    functions().into_iter().map(row).collect()
+}
+
+/// A question as a function.
+pub(crate) struct Function {
+    pub(crate) named: Named,
+    pub(crate) opened: Arc<OpenExperiment>,
+    pub(crate) control: Control,
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Function({})", self.named.function)
+    }
+}
+
+impl TableFunctionImpl for Function {
+    fn call_with_args(
+        &self,
+        arguments: TableFunctionArgs<'_, '_>,
+    ) -> Result<Arc<dyn TableProvider>> {
+        let Named { question, table, .. } = self.named;
+        let fields = match arguments.exprs() {
+            [] => Map::new(),
+            // What `statement.rs` makes of `name => value`.
+            [Expr::Literal(ScalarValue::Utf8(Some(json)), _)] => match serde_json::from_str(json) {
+                Ok(Value::Object(fields)) => fields,
+                _ => return plan_err!("write {question}(field => value, ...)"),
+            },
+            _ => return plan_err!("write {question}(field => value, ...)"),
+        };
+        let tables = ask(&self.opened, question, fields, &self.control)?;
+        let Some((_, table)) = tables.into_iter().find(|(name, _)| *name == table) else {
+            return plan_err!("the answer to {question} has no table {table}");
+        };
+        let batch = bridge::batch(&table)?;
+        Ok(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))
+    }
+}

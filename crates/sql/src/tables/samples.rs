@@ -1,0 +1,150 @@
+//! `samples` and `trace_events`: what was active when, by track and time.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, UInt32Array};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::Result;
+use parallax_base::{Control, LocationIdx, TimeWindow, TrackIdx};
+use parallax_engine::{LocationChoice, trace_columns};
+use parallax_protocol::{Column, SampleTable, Table, TraceCallTable, TypedTable as _};
+use parallax_service::OpenExperiment;
+
+use super::{failed, parts};
+use crate::bridge;
+use crate::filters::Wanted;
+use crate::scan::{Batches, Rows};
+
+/// What begins and ends at these times reaches into this window.
+pub(super) fn window(wanted: &Wanted, start: &str, end: &str) -> TimeWindow {
+    let begins = wanted.of(start).span().map_or(0, |(_, last)| last);
+    let ends = wanted.of(end).span().map_or(u64::MAX, |(first, _)| first);
+    // A record without duration at the edge is looked at, too; one that goes on from before a time
+    // until after a later one is in progress at the first of them.
+    TimeWindow::new(ends.saturating_sub(1).min(begins), begins.saturating_add(1))
+}
+
+/// The tracks of the wanted locations, ascending by location.
+fn tracks(opened: &OpenExperiment, wanted: &Wanted) -> Vec<(LocationIdx, TrackIdx, u64)> {
+    let Ok(store) = opened.session().traces() else { return Vec::new() };
+    let locations = wanted.of("profile_id");
+    let all = store.track_ids().zip(store.tracks());
+    let chosen = all.filter(|(_, track)| locations.contains(track.location.get().into()));
+    let mut chosen: Vec<_> =
+        chosen.map(|(id, track)| (track.location, id, track.num_samples)).collect();
+    chosen.sort_unstable();
+    chosen
+}
+
+fn rows_of(tracks: &[(LocationIdx, TrackIdx, u64)]) -> u64 {
+    tracks.iter().map(|(_, _, rows)| rows).sum()
+}
+
+/// Samples of traces.
+pub(super) struct Samples(pub(super) Arc<OpenExperiment>);
+
+impl Rows for Samples {
+    fn name(&self) -> &'static str {
+        "samples"
+    }
+
+    fn schema(&self) -> SchemaRef {
+        // Names are in `locations` and `contexts`.
+        let named = |name: &str| ["location", "context"].contains(&name);
+        let whole = bridge::schema(&SampleTable::SCHEMA);
+        let ids = (0..whole.fields().len()).filter(|&at| !named(whole.field(at).name()));
+        whole.project(&ids.collect::<Vec<_>>()).map_or(Arc::clone(&whole), Arc::new)
+    }
+
+    fn keys(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        (&["profile_id"], &["start_ns", "end_ns"])
+    }
+
+    fn order(&self) -> &'static [&'static str] {
+        let tracks = tracks(&self.0, &Wanted::default());
+        match tracks.windows(2).all(|pair| pair[0].0 != pair[1].0) {
+            true => &["profile_id", "start_ns"],
+            // Tracks of one location come one after the other.
+            false => &["profile_id"],
+        }
+    }
+
+    fn estimate(&self, wanted: &Wanted) -> Option<u64> {
+        Some(rows_of(&tracks(&self.0, wanted)))
+    }
+
+    fn read(
+        self: Arc<Self>,
+        wanted: &Wanted,
+        most: Option<usize>,
+        control: &Control,
+    ) -> Result<Batches> {
+        let tracks = tracks(&self.0, wanted);
+        let rows = rows_of(&tracks);
+        let mut locations: Vec<LocationIdx> = tracks.iter().map(|(at, _, _)| *at).collect();
+        locations.dedup();
+        let window = window(wanted, "start_ns", "end_ns");
+        let (schema, control) = (self.schema(), control.clone());
+        let read = move |locations: Arc<[LocationIdx]>| -> Result<RecordBatch> {
+            let locations = LocationChoice::Some(locations.to_vec());
+            let samples = trace_columns(self.0.session(), &locations, window, &control);
+            let samples = samples.map_err(failed)?;
+            let ids: [ArrayRef; 2] = [
+                Arc::new(UInt32Array::from(samples.location)),
+                Arc::new(UInt32Array::from(samples.context)),
+            ];
+            let times = Table::new(vec![
+                Column::u64s("start_ns", "ns", "", samples.start),
+                Column::u64s("end_ns", "ns", "", samples.end),
+            ]);
+            let times = bridge::batch(&times)?;
+            let arrays = ids.into_iter().chain(times.columns().iter().cloned()).collect();
+            Ok(RecordBatch::try_new(Arc::clone(&schema), arrays)?)
+        };
+        Ok(Box::new(parts(&locations, rows, most).into_iter().map(read)))
+    }
+}
+
+/// Calls of a trace of events.
+pub(super) struct TraceEvents(pub(super) Arc<OpenExperiment>);
+
+impl Rows for TraceEvents {
+    fn name(&self) -> &'static str {
+        "trace_events"
+    }
+
+    fn schema(&self) -> SchemaRef {
+        bridge::schema(&TraceCallTable::SCHEMA)
+    }
+
+    fn keys(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        (&["profile_id"], &["start_ns", "end_ns"])
+    }
+
+    fn order(&self) -> &'static [&'static str] {
+        &["profile_id"]
+    }
+
+    fn estimate(&self, wanted: &Wanted) -> Option<u64> {
+        Some(rows_of(&tracks(&self.0, wanted)))
+    }
+
+    fn read(
+        self: Arc<Self>,
+        wanted: &Wanted,
+        most: Option<usize>,
+        control: &Control,
+    ) -> Result<Batches> {
+        let tracks = tracks(&self.0, wanted);
+        let rows = rows_of(&tracks);
+        let tracks: Vec<TrackIdx> = tracks.into_iter().map(|(_, track, _)| track).collect();
+        let window = window(wanted, "start_ns", "end_ns");
+        let (schema, control) = (self.schema(), control.clone());
+        let read = move |tracks: Arc<[TrackIdx]>| -> Result<RecordBatch> {
+            let calls = self.0.call_relation(&tracks, window, &control).map_err(failed)?;
+            bridge::batch_of(&calls.into_table(), &schema)
+        };
+        Ok(Box::new(parts(&tracks, rows, most).into_iter().map(read)))
+    }
+}

@@ -1,0 +1,190 @@
+//! `values` and `summary`: measured values, by slices.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, Float64Array, UInt16Array, UInt32Array};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::Result;
+use parallax_base::{Control, LocationIdx};
+use parallax_engine::EngineError;
+use parallax_model::{ContextChoice, MetricChoice, Plan, SliceColumns, SliceRequest};
+use parallax_protocol::{LocationValueTable, SummaryValueTable, TypedTable as _};
+use parallax_service::OpenExperiment;
+
+use super::{failed, parts};
+use crate::bridge;
+use crate::filters::Wanted;
+use crate::numbers::Numbers;
+use crate::scan::{Batches, Rows};
+
+/// Which contexts a slice covers, by their ids in the database.
+fn contexts(opened: &OpenExperiment, wanted: &Numbers) -> ContextChoice {
+    if wanted.is_all() {
+        return ContextChoice::Tree;
+    }
+    let ids = opened.session().tree().source_ids().iter().copied();
+    let mut ids: Vec<u32> = ids.filter(|&id| wanted.contains(id.into())).collect();
+    ids.sort_unstable();
+    ContextChoice::Ids(ids)
+}
+
+/// Values of locations.
+pub(super) struct Values(pub(super) Arc<OpenExperiment>);
+
+impl Values {
+    fn request(&self, wanted: &Wanted) -> SliceRequest {
+        let x = self.0.session().experiment();
+        let (locations, metrics) = (wanted.of("profile_id"), wanted.of("metric_id"));
+        let mut ids: Vec<u16> = x
+            .metrics
+            .iter()
+            .flat_map(|(_, metric)| &metric.instances)
+            .map(|instance| instance.id)
+            .filter(|&id| metrics.contains(id.into()))
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut rows: Vec<LocationIdx> =
+            x.locations.iter().filter(|row| locations.contains(row.get().into())).collect();
+        rows.sort_unstable();
+        SliceRequest {
+            locations: rows,
+            contexts: contexts(&self.0, &wanted.of("context_id")),
+            metrics: match metrics.is_all() {
+                true => MetricChoice::All,
+                false => MetricChoice::Ids { values: ids, statistics: Vec::new() },
+            },
+            plan: Plan::Cheapest,
+        }
+    }
+}
+
+/// The number of rows that a slice has at most.
+fn estimate(opened: &OpenExperiment, request: &SliceRequest) -> Option<u64> {
+    opened.session().profiles().ok()?.estimate(request).ok().map(|(_, rows)| rows)
+}
+
+impl Rows for Values {
+    fn name(&self) -> &'static str {
+        "values"
+    }
+
+    fn schema(&self) -> SchemaRef {
+        bridge::schema(&LocationValueTable::SCHEMA)
+    }
+
+    fn keys(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        (&["profile_id", "context_id", "metric_id"], &[])
+    }
+
+    fn order(&self) -> &'static [&'static str] {
+        &["profile_id", "context_id", "metric_id"]
+    }
+
+    fn estimate(&self, wanted: &Wanted) -> Option<u64> {
+        estimate(&self.0, &self.request(wanted))
+    }
+
+    fn read(
+        self: Arc<Self>,
+        wanted: &Wanted,
+        most: Option<usize>,
+        control: &Control,
+    ) -> Result<Batches> {
+        let request = self.request(wanted);
+        let rows = estimate(&self.0, &request).unwrap_or_default();
+        let (schema, control) = (self.schema(), control.clone());
+        let parts = parts(&request.locations, rows, most);
+        let read = move |locations: Arc<[LocationIdx]>| -> Result<RecordBatch> {
+            let part = SliceRequest { locations: locations.to_vec(), ..request.clone() };
+            let columns = slice(&self.0, &part, &control)?;
+            let arrays: Vec<ArrayRef> = vec![
+                Arc::new(UInt32Array::from(columns.location)),
+                Arc::new(UInt32Array::from(columns.context)),
+                Arc::new(UInt16Array::from(columns.metric)),
+                Arc::new(Float64Array::from(columns.value)),
+            ];
+            Ok(RecordBatch::try_new(Arc::clone(&schema), arrays)?)
+        };
+        Ok(Box::new(parts.into_iter().map(read)))
+    }
+}
+
+fn slice(
+    opened: &OpenExperiment,
+    request: &SliceRequest,
+    control: &Control,
+) -> Result<SliceColumns> {
+    let store = opened.session().profiles().map_err(failed)?;
+    store.slice(request, control).map_err(|error| failed(EngineError::from(error)))
+}
+
+/// Values of the summary over all locations.
+pub(super) struct Summary(pub(super) Arc<OpenExperiment>);
+
+impl Summary {
+    fn request(&self, wanted: &Wanted) -> SliceRequest {
+        let x = self.0.session().experiment();
+        let chosen = wanted.of("statistic_id");
+        let mut statistics: Vec<u16> = x
+            .metrics
+            .iter()
+            .flat_map(|(_, metric)| &metric.statistics)
+            .map(|statistic| statistic.id)
+            .filter(|&id| chosen.contains(id.into()))
+            .collect();
+        statistics.sort_unstable();
+        statistics.dedup();
+        SliceRequest {
+            locations: x.locations.summary().into_iter().collect(),
+            contexts: contexts(&self.0, &wanted.of("context_id")),
+            metrics: match chosen.is_all() {
+                true => MetricChoice::All,
+                false => MetricChoice::Ids { values: Vec::new(), statistics },
+            },
+            plan: Plan::Cheapest,
+        }
+    }
+}
+
+impl Rows for Summary {
+    fn name(&self) -> &'static str {
+        "summary"
+    }
+
+    fn schema(&self) -> SchemaRef {
+        bridge::schema(&SummaryValueTable::SCHEMA)
+    }
+
+    fn keys(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        (&["context_id", "statistic_id"], &[])
+    }
+
+    fn order(&self) -> &'static [&'static str] {
+        &["context_id", "statistic_id"]
+    }
+
+    fn estimate(&self, wanted: &Wanted) -> Option<u64> {
+        estimate(&self.0, &self.request(wanted))
+    }
+
+    fn read(
+        self: Arc<Self>,
+        wanted: &Wanted,
+        _: Option<usize>,
+        control: &Control,
+    ) -> Result<Batches> {
+        let (request, schema, control) = (self.request(wanted), self.schema(), control.clone());
+        let read = move |()| -> Result<RecordBatch> {
+            let columns = slice(&self.0, &request, &control)?;
+            let arrays: Vec<ArrayRef> = vec![
+                Arc::new(UInt32Array::from(columns.context)),
+                Arc::new(UInt16Array::from(columns.metric)),
+                Arc::new(Float64Array::from(columns.value)),
+            ];
+            Ok(RecordBatch::try_new(Arc::clone(&schema), arrays)?)
+        };
+        Ok(Box::new(std::iter::once(()).map(read)))
+    }
+}

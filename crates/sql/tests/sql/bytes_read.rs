@@ -1,0 +1,146 @@
+//! A statement reads the part of the files that it needs.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parallax_base::{ByteSource, Folder, FolderEntry, Limits, ReadError, Source, read_range};
+use parallax_native::DiskFolder;
+use parallax_service::{OpenExperiment, open};
+use parallax_testkit::hpctoolkit::generate::{GenerateOptions, generate};
+
+use crate::common::{ask, rows};
+
+/// A folder that counts the bytes that are read of its files.
+struct Counting {
+    folder: DiskFolder,
+    read: Arc<AtomicU64>,
+}
+
+struct CountingFile {
+    file: Source,
+    read: Arc<AtomicU64>,
+}
+
+impl ByteSource for CountingFile {
+    fn len(&self) -> u64 {
+        self.file.len()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        self.read.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+        buffer.copy_from_slice(&read_range(&*self.file, offset, buffer.len() as u64)?);
+        Ok(())
+    }
+}
+
+impl Folder for Counting {
+    fn name(&self) -> &str {
+        self.folder.name()
+    }
+
+    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        self.folder.entries()
+    }
+
+    fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
+        let read = Arc::clone(&self.read);
+        let file = self.folder.open(path)?;
+        Ok(file.map(|file| -> Source { Arc::new(CountingFile { file, read }) }))
+    }
+}
+
+struct Counted {
+    opened: Arc<OpenExperiment>,
+    read: Arc<AtomicU64>,
+    /// Of profiles, contexts and traces.
+    bytes: u64,
+}
+
+impl Counted {
+    fn open(path: &Path) -> Self {
+        let read = Arc::new(AtomicU64::new(0));
+        let folder = Counting { folder: DiskFolder::new(path), read: Arc::clone(&read) };
+        let files = folder.entries().unwrap();
+        let bytes = files.iter().filter(|file| file.path != "meta.db").map(|file| file.len).sum();
+        let folder: Arc<dyn Folder> = Arc::new(folder);
+        let opened = Arc::new(open(&folder, &Limits::default()).unwrap());
+        Self { opened, read, bytes }
+    }
+
+    /// Bytes that a statement reads, and its result.
+    fn cost(&self, statement: &str) -> (u64, Vec<Vec<String>>) {
+        // What is read once for all questions is not the statement's.
+        ask(&self.opened, "SELECT count(*) FROM contexts");
+        let before = self.read.load(Ordering::Relaxed);
+        let found = rows(&ask(&self.opened, statement));
+        (self.read.load(Ordering::Relaxed) - before, found)
+    }
+}
+
+#[test]
+fn statements_read_what_they_need() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = GenerateOptions {
+        ranks: 400,
+        contexts: 4000,
+        values_per_rank: 2000,
+        trace_samples: 1000,
+        elided: false,
+        ..GenerateOptions::default()
+    };
+    generate(folder.path(), &options, |_, _, _| ()).unwrap();
+    let counted = Counted::open(folder.path());
+    let whole = counted.bytes;
+    assert!(whole > 10_000_000, "{whole} bytes");
+
+    let (all, sums) = counted
+        .cost("SELECT metric_id, sum(value) FROM values WHERE context_id <> 0 GROUP BY metric_id");
+    assert!(!sums.is_empty() && all > whole / 10, "{all} of {whole} bytes");
+
+    // A context that many ranks have: one block of the database in order of contexts.
+    let common = "SELECT context_id FROM values WHERE context_id <> 0 GROUP BY context_id
+                  ORDER BY count(*) DESC, context_id LIMIT 1";
+    let context = rows(&ask(&counted.opened, common))[0][0].clone();
+    let (read, found) =
+        counted.cost(&format!("SELECT count(*) FROM values WHERE context_id = {context}"));
+    assert!(found[0][0].parse::<u64>().unwrap() >= 400, "{found:?}");
+    assert!(read * 100 < whole, "{read} of {whole} bytes for context {context}");
+
+    let (read, found) = counted.cost("SELECT count(*) FROM values WHERE profile_id IN (7, 200)");
+    assert!(found[0][0].parse::<u64>().unwrap() > 1000, "{found:?}");
+    assert!(read * 50 < whole, "{read} of {whole} bytes for two locations");
+
+    let (read, found) = counted.cost("SELECT * FROM values LIMIT 10");
+    assert_eq!(found.len(), 10);
+    assert!(read * 50 < whole, "{read} of {whole} bytes for ten rows");
+
+    let (read, found) = counted.cost("SELECT count(*) FROM samples WHERE profile_id = 9");
+    assert!(found[0][0].parse::<u64>().unwrap() > 500, "{found:?}");
+    assert!(read * 50 < whole, "{read} of {whole} bytes for one track");
+
+    // What a join finds on its smaller side narrows the larger one.
+    let join = format!(
+        "SELECT count(*) FROM values JOIN contexts USING (context_id)
+         WHERE path(contexts.context_id) = (SELECT path({context}))"
+    );
+    let (read, found) = counted.cost(&join);
+    assert!(found[0][0].parse::<u64>().unwrap() >= 400, "{found:?}");
+    assert!(read * 50 < whole, "{read} of {whole} bytes for a join");
+    let within = format!(
+        "SELECT count(*) FROM values WHERE context_id IN
+         (SELECT context_id FROM contexts WHERE path(context_id) = (SELECT path({context})))"
+    );
+    let (read, again) = counted.cost(&within);
+    assert_eq!(again, found);
+    assert!(read * 50 < whole, "{read} of {whole} bytes for a subquery");
+
+    let plan = rows(&ask(
+        &counted.opened,
+        &format!("EXPLAIN SELECT value FROM values WHERE context_id = {context} AND metric_id = 1"),
+    ));
+    let plan = plan.concat().join("\n");
+    let expected =
+        format!("table=values, columns=[value], read=[context_id={context}, metric_id=1]");
+    assert!(plan.contains(&expected), "{plan}");
+}

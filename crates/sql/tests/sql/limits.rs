@@ -1,0 +1,113 @@
+//! Statements only read, only what is open, and not for ever.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parallax_base::Control;
+use parallax_sql::{SqlError, SqlLimits, SqlSession};
+
+use crate::common::{fixture, opened, rows, session, try_ask};
+
+const PROFILE: &str = "reactor/n1024-p1";
+
+#[test]
+fn what_does_not_only_read_is_refused() {
+    let opened = opened(&fixture(PROFILE));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.csv");
+    let path = file.display();
+    std::fs::write(&file, "a\n1\n").unwrap();
+    let refused = [
+        format!("COPY (SELECT 1) TO '{path}2'"),
+        format!("COPY contexts TO '{path}2' STORED AS CSV"),
+        format!("CREATE EXTERNAL TABLE t STORED AS CSV LOCATION '{path}'"),
+        "CREATE TABLE t AS SELECT 1".to_owned(),
+        "CREATE VIEW v AS SELECT 1".to_owned(),
+        "SELECT 1 AS a INTO t".to_owned(),
+        "INSERT INTO contexts VALUES (1)".to_owned(),
+        "UPDATE contexts SET name = 'x'".to_owned(),
+        "DELETE FROM contexts".to_owned(),
+        "DROP TABLE contexts".to_owned(),
+        "SET datafusion.execution.batch_size = 1".to_owned(),
+        "BEGIN".to_owned(),
+        "PREPARE p AS SELECT 1".to_owned(),
+        format!("EXPLAIN ANALYZE COPY (SELECT 1) TO '{path}2'"),
+        format!("SELECT * FROM '{path}'"),
+        "SELECT 1; SELECT 2".to_owned(),
+        "SELECT".to_owned() + &"(".repeat(10_000),
+        String::new(),
+    ];
+    for statement in refused {
+        let error = try_ask(&opened, &statement).unwrap_err();
+        assert!(error.is_misuse(), "{statement}: {error:?}");
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    let error = try_ask(&opened, &format!("COPY (SELECT 1) TO '{path}2'")).unwrap_err();
+    assert!(error.to_string().starts_with("COPY is refused: statements only read"), "{error}");
+}
+
+#[test]
+fn mistakes_are_named() {
+    let opened = opened(&fixture(PROFILE));
+    let cases = [
+        ("SELECT nam FROM contexts", "nam"),
+        ("SELECT * FROM context", "context"),
+        ("SELECT * FROM messages", "it needs a trace of events with messages"),
+        ("SELECT * FROM flat(b => 'module')", "`flat` has no field `b`; it has"),
+        ("SELECT * FROM flat('module')", "write flat(field => value, ...)"),
+        ("SELECT * FROM flat(by => name)", "the value must be a text"),
+        ("SELECT * FROM flat(metric => 'no such')", "no such"),
+        ("SELECT 1 +", "Expected"),
+    ];
+    for (statement, expected) in cases {
+        let error = try_ask(&opened, statement).unwrap_err();
+        assert!(error.is_misuse(), "{statement}: {error:?}");
+        assert!(error.to_string().contains(expected), "{statement}: {error}");
+    }
+}
+
+/// A statement that would run for hours.
+const ENDLESS: &str = "SELECT count(*) FROM contexts a, contexts b, contexts c, contexts d
+                       WHERE a.depth + b.depth + c.depth > d.depth * 7";
+
+#[test]
+fn statements_end_when_their_time_is_over_or_they_are_withdrawn() {
+    let opened = opened(&fixture(PROFILE));
+    let limits = SqlLimits { time: Some(Duration::from_millis(300)), ..SqlLimits::default() };
+    let limited = SqlSession::new(Arc::clone(&opened), limits).unwrap();
+    let error = limited.query(ENDLESS, &Control::new()).unwrap_err();
+    assert!(matches!(error, SqlError::TooLong(_)), "{error:?}");
+    // The next statement has its own time.
+    let next = limited.query("SELECT 1 + 1", &Control::new()).unwrap();
+    assert_eq!(rows(&next), [["2"]]);
+
+    let (session, control) = (session(&opened), Control::new());
+    let withdrawn = control.clone();
+    let other = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        withdrawn.cancel();
+    });
+    let error = session.query(ENDLESS, &control).unwrap_err();
+    assert!(matches!(error, SqlError::Cancelled), "{error:?}");
+    other.join().unwrap();
+}
+
+#[test]
+fn memory_is_bounded() {
+    let opened = opened(&fixture(PROFILE));
+    let limits = SqlLimits { memory_bytes: Some(2_000_000), ..SqlLimits::default() };
+    let limited = SqlSession::new(Arc::clone(&opened), limits).unwrap();
+    let large = "SELECT a.name || b.name || c.name AS n, count(*) FROM contexts a, contexts b,
+                 (SELECT * FROM contexts LIMIT 3) c GROUP BY n ORDER BY n LIMIT 1";
+    let unlimited = rows(&session(&opened).query(large, &Control::new()).unwrap());
+    match limited.query(large, &Control::new()) {
+        // What does not fit went to temporary files.
+        Ok(table) => assert_eq!(rows(&table), unlimited),
+        Err(error) => assert!(matches!(error, SqlError::Memory(_)), "{error:?}"),
+    }
+    let hopeless = "SELECT array_agg(a.name || b.name || c.name) FROM contexts a, contexts b,
+                    (SELECT * FROM contexts LIMIT 50) c";
+    let error = limited.query(hopeless, &Control::new()).unwrap_err();
+    assert!(matches!(error, SqlError::Memory(_)), "{error:?}");
+}
