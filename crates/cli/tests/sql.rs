@@ -43,6 +43,20 @@ fn a_statement_gives_the_numbers_of_the_command_in_every_format() {
 }
 
 #[test]
+fn remarks_of_questions_are_told() {
+    let db = database();
+    let told = |arguments: &[&str]| {
+        let output = run(arguments);
+        assert!(output.status.success(), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let expected = told(&["query", &db, "--profiles", "rank(9999)"]);
+    assert!(expected.starts_with("note: "), "{expected}");
+    let statement = "SELECT count(*) FROM query(profiles => 'rank(9999)')";
+    assert_eq!(told(&["sql", &db, statement]), expected);
+}
+
+#[test]
 fn statements_come_from_a_pipe() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_parallax"))
         .args(["sql", &database(), "--format", "csv"])

@@ -101,7 +101,7 @@ impl ScalarUDFImpl for Function {
         let of: Option<Vec<&Int64Array>> =
             arrays.iter().map(|array| array.as_primitive_opt::<Int64Type>()).collect();
         let Some(of) = of else { return exec_err!("{} is of whole numbers", self.name()) };
-        let rows = of.first().map_or(0, |first| first.len());
+        let rows = if let Some(first) = of.first() { first.len() } else { 0 };
         let row = |row: usize| -> Option<Vec<i64>> {
             of.iter().map(|of| of.is_valid(row).then(|| of.value(row))).collect()
         };

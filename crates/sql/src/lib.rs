@@ -14,9 +14,10 @@ mod statement;
 mod stores;
 mod tables;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::catalog::{CatalogProvider, MemoryCatalogProvider};
 use datafusion::common::DataFusionError;
 use datafusion::execution::SessionStateBuilder;
@@ -29,6 +30,8 @@ use parallax_base::Control;
 use parallax_protocol::Table;
 use parallax_service::{OpenExperiment, ServiceError};
 use tokio::runtime::Runtime;
+
+use questions::Notes;
 
 /// Why a statement has no result.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +69,7 @@ impl SqlError {
     }
 
     /// What an error of DataFusion means.
+    #[expect(clippy::needless_pass_by_value, reason = "what `map_err` gives")]
     fn of(error: DataFusionError) -> Self {
         let root = error.find_root();
         if let DataFusionError::External(cause) = root
@@ -76,7 +80,8 @@ impl SqlError {
                 false => Self::Service(error.clone()),
             };
         }
-        let text = error.strip_backtrace();
+        // Without the name of the kind of error, which says nothing to who asked.
+        let text = root.message().trim().to_owned();
         match root {
             DataFusionError::ResourcesExhausted(_) => Self::Memory(text),
             DataFusionError::SQL(..)
@@ -111,6 +116,15 @@ impl SqlStatement {
     pub fn all(text: &str) -> Result<Vec<Self>, SqlError> {
         Ok(statement::read(text)?.into_iter().map(Self).collect())
     }
+}
+
+/// What a statement gives.
+#[derive(Debug, Clone)]
+pub struct SqlAnswer {
+    /// The rows.
+    pub table: Table,
+    /// Remarks of the questions that it asks, such as that nothing was found and why.
+    pub notes: Vec<String>,
 }
 
 /// An experiment that answers statements.
@@ -163,7 +177,7 @@ impl SqlSession {
     pub fn query(&self, text: &str, control: &Control) -> Result<Table, SqlError> {
         let mut statements = SqlStatement::all(text)?;
         match (statements.pop(), statements.is_empty()) {
-            (Some(statement), true) => self.run(statement, control),
+            (Some(statement), true) => Ok(self.run(statement, control)?.table),
             (None, _) => Err(SqlError::Misuse("there is no statement; write SELECT ...".into())),
             (Some(_), false) => Err(SqlError::Misuse(
                 "there are several statements; write one, without `;` in between".into(),
@@ -177,20 +191,24 @@ impl SqlSession {
     /// # Errors
     /// When the statement is wrong, when data cannot be read, when it exceeds its limits, or when it
     /// is withdrawn.
-    pub fn run(&self, statement: SqlStatement, control: &Control) -> Result<Table, SqlError> {
+    pub fn run(&self, statement: SqlStatement, control: &Control) -> Result<SqlAnswer, SqlError> {
         let Some(runtime) = &self.runtime else { return Err(SqlError::Cancelled) };
-        let context = self.context(control)?;
+        let notes = Notes::default();
+        let context = self.context(control, &notes)?;
         let work = runtime.spawn(async move {
             let plan = context.state().statement_to_plan(statement.0).await?;
             let reads = SQLOptions::new()
                 .with_allow_ddl(false)
                 .with_allow_dml(false)
                 .with_allow_statements(false);
-            reads.verify_plan(&plan)?;
+            reads.verify_plan(&plan).map_err(|error| {
+                let what = error.strip_backtrace();
+                DataFusionError::Plan(format!("statements only read; write SELECT: {what}"))
+            })?;
             let frame = context.execute_logical_plan(plan).await?;
             let schema = Arc::clone(frame.schema().inner());
             let batches = frame.collect().await?;
-            let schema = batches.first().map_or(schema, |batch| batch.schema());
+            let schema = batches.first().map_or(schema, RecordBatch::schema);
             bridge::table(&schema, &batches)
         });
         let limit = self.limits.time;
@@ -230,7 +248,11 @@ impl SqlSession {
             }
         })?;
         match result {
-            Ok(table) => table.map_err(SqlError::of),
+            Ok(table) => {
+                let table = table.map_err(SqlError::of)?;
+                let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
+                Ok(SqlAnswer { table, notes: std::mem::take(&mut *notes) })
+            }
             Err(error) if error.is_cancelled() => Err(SqlError::Cancelled),
             Err(error) => Err(SqlError::Failed(error.to_string())),
         }
@@ -244,7 +266,7 @@ impl SqlSession {
     }
 
     /// What one statement is planned with.
-    fn context(&self, control: &Control) -> Result<SessionContext, SqlError> {
+    fn context(&self, control: &Control, notes: &Notes) -> Result<SessionContext, SqlError> {
         let mut config = SessionConfig::new()
             .with_information_schema(true)
             .with_default_catalog_and_schema(CATALOG, SCHEMA)
@@ -261,8 +283,11 @@ impl SqlSession {
             .build();
         let context = SessionContext::new_with_state(state);
         let catalog = Arc::new(MemoryCatalogProvider::new());
-        let schema =
-            tables::Catalogue { opened: Arc::clone(&self.opened), control: control.clone() };
+        let schema = tables::Catalogue {
+            opened: Arc::clone(&self.opened),
+            control: control.clone(),
+            notes: Arc::clone(notes),
+        };
         catalog.register_schema(SCHEMA, Arc::new(schema)).map_err(SqlError::of)?;
         context.register_catalog(CATALOG, catalog);
         for function in functions::all(&self.opened) {
@@ -271,7 +296,8 @@ impl SqlSession {
         for named in questions::functions() {
             let name = named.function.clone();
             let opened = Arc::clone(&self.opened);
-            let function = questions::Function { named, opened, control: control.clone() };
+            let (control, notes) = (control.clone(), Arc::clone(notes));
+            let function = questions::Function { named, opened, control, notes };
             context.register_udtf(&name, Arc::new(function));
         }
         Ok(context)

@@ -4,7 +4,7 @@
 //! table of an answer is a function of its own: `find_histogram(...)`.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::catalog::{MemTable, TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{Result, ScalarValue, plan_err};
@@ -58,14 +58,29 @@ where
     <Q::Subject as Ask<Q>>::IS_ASKED
 }
 
-/// The tables of an answer, by name.
-type Tables = Vec<(&'static str, Table)>;
+/// The answer to a question.
+pub(crate) struct Answered {
+    /// Its tables, by name.
+    pub(crate) tables: Vec<(&'static str, Table)>,
+    /// Its remarks, such as that nothing was found and why.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Remarks of all questions that a statement asks.
+pub(crate) type Notes = Arc<Mutex<Vec<String>>>;
+
+/// The remarks of a reply, where it has any.
+fn notes<Q: Question>(reply: &Q::Reply) -> Vec<String> {
+    let reply = serde_json::to_value(reply).unwrap_or_default();
+    let notes = reply.get("notes").and_then(Value::as_array).into_iter().flatten();
+    notes.filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+}
 
 fn ask_one<Q>(
     opened: &OpenExperiment,
     mut fields: Map<String, Value>,
     control: &Control,
-) -> Result<Tables>
+) -> Result<Answered>
 where
     Q: Question,
     Q::Subject: Ask<Q>,
@@ -80,7 +95,10 @@ where
         Err(error) => return plan_err!("{error}"),
     };
     match <Q::Subject as Ask<Q>>::ask(opened, &request, control) {
-        Some(answer) => answer.map(|answer| answer.tables.into_named(&answer.unit)),
+        Some(answer) => answer.map(|answer| Answered {
+            notes: notes::<Q>(&answer.reply),
+            tables: answer.tables.into_named(&answer.unit),
+        }),
         None => plan_err!("{} is not asked of one experiment", Q::SCHEMA.name),
     }
 }
@@ -119,7 +137,7 @@ macro_rules! questions {
             name: &str,
             fields: Map<String, Value>,
             control: &Control,
-        ) -> Result<Tables> {
+        ) -> Result<Answered> {
             $(if name == <parallax_protocol::$request as Question>::SCHEMA.name {
                 return ask_one::<parallax_protocol::$request>(opened, fields, control);
             })*
@@ -188,6 +206,7 @@ pub(crate) struct Function {
     pub(crate) named: Named,
     pub(crate) opened: Arc<OpenExperiment>,
     pub(crate) control: Control,
+    pub(crate) notes: Notes,
 }
 
 impl fmt::Debug for Function {
@@ -211,8 +230,9 @@ impl TableFunctionImpl for Function {
             },
             _ => return plan_err!("write {question}(field => value, ...)"),
         };
-        let tables = ask(&self.opened, question, fields, &self.control)?;
-        let Some((_, table)) = tables.into_iter().find(|(name, _)| *name == table) else {
+        let answer = ask(&self.opened, question, fields, &self.control)?;
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(answer.notes);
+        let Some((_, table)) = answer.tables.into_iter().find(|(name, _)| *name == table) else {
             return plan_err!("the answer to {question} has no table {table}");
         };
         let batch = bridge::batch(&table)?;

@@ -71,7 +71,7 @@ mod session {
     use std::time::Duration;
 
     use anyhow::Context as _;
-    use parallax_sql::{SqlError, SqlLimits, SqlSession, SqlStatement};
+    use parallax_sql::{SqlAnswer, SqlError, SqlLimits, SqlSession, SqlStatement};
     use parallax_wire::{Cell, Cells, Table};
     use rustyline::Editor;
     use rustyline::completion::Completer;
@@ -125,11 +125,12 @@ mod session {
     fn run(context: &Context, session: &SqlSession, statement: SqlStatement) -> anyhow::Result<()> {
         // A statement that is withdrawn withdraws no later one.
         let control = open::control(context.is_quiet);
-        let table = session.run(statement, &control)?;
+        let SqlAnswer { table, notes } = session.run(statement, &control)?;
         context.output.emit_with(&table, |style, out| match plans(&table) {
             Some(plans) => plans.iter().try_for_each(|plan| writeln!(out, "{plan}")),
             None => TextTable::new(&table).write(style, out),
         })?;
+        notes.into_iter().for_each(|note| context.note(note));
         Ok(())
     }
 

@@ -16,8 +16,9 @@ use super::events::{EventRows, Records};
 use super::failed;
 use super::samples::{Samples, TraceEvents};
 use super::values::{Summary, Values};
+use crate::bridge;
+use crate::questions::{self, Notes};
 use crate::scan::{Rows, ScanTable};
-use crate::{bridge, questions};
 
 /// What gives the rows of a table.
 #[derive(Clone, Copy)]
@@ -25,7 +26,7 @@ enum Content {
     /// All rows at once, when a statement names the table.
     Whole(fn(&OpenExperiment, &Control) -> Result<Table>),
     /// The part that a statement wants.
-    Part(fn(Arc<OpenExperiment>) -> Arc<dyn Rows>),
+    Part(fn(Arc<OpenExperiment>, Notes) -> Arc<dyn Rows>),
 }
 
 /// A table that statements may name.
@@ -72,7 +73,7 @@ pub(crate) const TABLES: &[TableEntry] = &[
         name: "values",
         needs: "",
         has: always,
-        content: Content::Part(|opened| Arc::new(Values(opened))),
+        content: Content::Part(|opened, _| Arc::new(Values(opened))),
     },
     TableEntry {
         name: "statistics",
@@ -84,31 +85,33 @@ pub(crate) const TABLES: &[TableEntry] = &[
         name: "summary",
         needs: "",
         has: always,
-        content: Content::Part(|opened| Arc::new(Summary(opened))),
+        content: Content::Part(|opened, _| Arc::new(Summary(opened))),
     },
     TableEntry {
         name: "samples",
         needs: "a trace",
         has: |holds| holds.has_trace,
-        content: Content::Part(|opened| Arc::new(Samples(opened))),
+        content: Content::Part(|opened, _| Arc::new(Samples(opened))),
     },
     TableEntry {
         name: "trace_events",
         needs: "a trace of calls",
         has: |holds| holds.has_calls,
-        content: Content::Part(|opened| Arc::new(TraceEvents(opened))),
+        content: Content::Part(|opened, _| Arc::new(TraceEvents(opened))),
     },
     TableEntry {
         name: "messages",
         needs: "a trace of events with messages",
         has: |holds| holds.has_links,
-        content: Content::Part(|opened| Arc::new(EventRows { opened, records: Records::Messages })),
+        content: Content::Part(|opened, _| {
+            Arc::new(EventRows { opened, records: Records::Messages })
+        }),
     },
     TableEntry {
         name: "collectives",
         needs: "a trace of events",
         has: |holds| holds.has_waits,
-        content: Content::Part(|opened| {
+        content: Content::Part(|opened, _| {
             Arc::new(EventRows { opened, records: Records::Collectives })
         }),
     },
@@ -116,25 +119,30 @@ pub(crate) const TABLES: &[TableEntry] = &[
         name: "counters",
         needs: "a trace of events with metrics",
         has: |holds| holds.has_counters,
-        content: Content::Part(|opened| Arc::new(EventRows { opened, records: Records::Counters })),
+        content: Content::Part(|opened, _| {
+            Arc::new(EventRows { opened, records: Records::Counters })
+        }),
     },
     TableEntry {
         name: "markers",
         needs: "a trace of events",
         has: |holds| holds.has_waits,
-        content: Content::Part(|opened| Arc::new(EventRows { opened, records: Records::Markers })),
+        content: Content::Part(|opened, _| {
+            Arc::new(EventRows { opened, records: Records::Markers })
+        }),
     },
     TableEntry {
         name: "iterations",
         needs: "a trace",
         has: |holds| holds.has_trace,
-        content: Content::Part(|opened| {
+        content: Content::Part(|opened, notes| {
             Arc::new(Derived {
                 opened,
                 name: "iterations",
                 question: "iterations",
                 table: "iterations",
                 definition: IterationTable::SCHEMA,
+                notes,
             })
         }),
     },
@@ -142,13 +150,14 @@ pub(crate) const TABLES: &[TableEntry] = &[
         name: "user_events",
         needs: "user events",
         has: |holds| holds.has_user_events,
-        content: Content::Part(|opened| {
+        content: Content::Part(|opened, notes| {
             Arc::new(Derived {
                 opened,
                 name: "user_events",
                 question: "user_events",
                 table: "events",
                 definition: UserEventTable::SCHEMA,
+                notes,
             })
         }),
     },
@@ -170,6 +179,7 @@ pub(crate) const TABLES: &[TableEntry] = &[
 pub(crate) struct Catalogue {
     pub(crate) opened: Arc<OpenExperiment>,
     pub(crate) control: Control,
+    pub(crate) notes: Notes,
 }
 
 impl fmt::Debug for Catalogue {
@@ -215,7 +225,7 @@ impl SchemaProvider for Catalogue {
                 Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?)
             }
             Content::Part(make) => {
-                let rows = make(Arc::clone(&opened));
+                let rows = make(Arc::clone(&opened), Arc::clone(&self.notes));
                 Arc::new(ScanTable { rows, opened, control })
             }
         }))

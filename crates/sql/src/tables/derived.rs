@@ -1,6 +1,6 @@
 //! Tables that are the answer of a question with its defaults.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -12,7 +12,7 @@ use serde_json::Map;
 
 use crate::bridge;
 use crate::filters::Wanted;
-use crate::questions;
+use crate::questions::{self, Notes};
 use crate::scan::{Batches, Rows};
 
 /// A table of the answer of a question.
@@ -26,6 +26,8 @@ pub(super) struct Derived {
     pub(super) table: &'static str,
     /// Its columns.
     pub(super) definition: TableSchema,
+    /// Where remarks of the answer go.
+    pub(super) notes: Notes,
 }
 
 impl Rows for Derived {
@@ -48,8 +50,9 @@ impl Rows for Derived {
     fn read(self: Arc<Self>, _: &Wanted, _: Option<usize>, control: &Control) -> Result<Batches> {
         let control = control.clone();
         let read = move |()| -> Result<RecordBatch> {
-            let tables = questions::ask(&self.opened, self.question, Map::new(), &control)?;
-            match tables.into_iter().find(|(name, _)| *name == self.table) {
+            let answer = questions::ask(&self.opened, self.question, Map::new(), &control)?;
+            self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(answer.notes);
+            match answer.tables.into_iter().find(|(name, _)| *name == self.table) {
                 Some((_, table)) => bridge::batch_of(&table, &self.schema()),
                 None => exec_err!("{} has no table {}", self.question, self.table),
             }

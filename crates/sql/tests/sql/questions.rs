@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use parallax_base::Control;
 use parallax_protocol::{
-    BalanceRequest, FlatRequest, LocationsRequest, MessagesRequest, QueryRequest, Question,
-    StatsRequest, Table, TableSet as _, TraceRequest,
+    BalanceRequest, FlatBy, FlatRequest, LocationsRequest, MessagesRequest, PruneChoice,
+    QueryRequest, Question, StatsRequest, Table, TableSet as _, TraceRequest,
 };
 use parallax_service::{Answers, OpenExperiment};
 use parallax_testkit::needs;
@@ -141,9 +141,11 @@ fn functions_give_the_tables_of_their_questions() {
     same(ask(&profile, "SELECT * FROM balance()"), answer(&profile, &BalanceRequest::default()));
     let locations = answer(&profile, &LocationsRequest::default());
     same(ask(&profile, "SELECT * FROM locations"), locations);
-    let mut by_module = FlatRequest::default();
-    by_module.by = parallax_protocol::FlatBy::Module;
-    by_module.prune.mpi = true;
+    let by_module = FlatRequest {
+        by: FlatBy::Module,
+        prune: PruneChoice { mpi: true, ..PruneChoice::default() },
+        ..FlatRequest::default()
+    };
     let found = ask(&profile, "SELECT * FROM flat(by => 'module', mpi => true)");
     same(found, answer(&profile, &by_module));
 }
@@ -197,7 +199,8 @@ fn samples_are_those_of_the_trace_in_any_window() {
     let at = |percent: u64| span.start_nanos + span.nanos() / 100 * percent;
     let number = |row: &[String], at: usize| row[at].parse::<u64>().unwrap();
     let (a, b) = (at(40), at(41));
-    let cases: [(String, &dyn Fn(u64, u64) -> bool); 4] = [
+    type Keep<'k> = &'k dyn Fn(u64, u64) -> bool;
+    let cases: [(String, Keep<'_>); 4] = [
         (format!("overlaps(start_ns, end_ns, {a}, {b})"), &|s, e| s < b && e > a),
         (format!("start_ns >= {a} AND start_ns < {b}"), &|s, _| s >= a && s < b),
         // In progress all the time.
