@@ -1,6 +1,5 @@
 //! `parallax sql`: statements as they are typed, their formats, and what is refused.
 #![cfg(feature = "sql")]
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
 

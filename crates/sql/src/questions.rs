@@ -22,7 +22,7 @@ use crate::bridge;
 use crate::tables::failed;
 
 /// Passes a question on, where it is asked of one experiment.
-trait Ask<Q: Question<Subject = Self>>: Subject {
+trait OfExperiment<Q: Question<Subject = Self>>: Subject {
     /// Whether it is asked of one experiment.
     const IS_ASKED: bool = false;
 
@@ -31,7 +31,7 @@ trait Ask<Q: Question<Subject = Self>>: Subject {
     }
 }
 
-impl<Q> Ask<Q> for Experiment
+impl<Q> OfExperiment<Q> for Experiment
 where
     Q: Question<Subject = Experiment>,
     OpenExperiment: Answers<Q>,
@@ -43,19 +43,19 @@ where
     }
 }
 
-impl<Q: Question<Subject = Item>> Ask<Q> for Item {}
-impl<Q: Question<Subject = Engine>> Ask<Q> for Engine {}
-impl<Q: Question<Subject = Ensemble>> Ask<Q> for Ensemble {}
-impl<Q: Question<Subject = ExperimentPair>> Ask<Q> for ExperimentPair {}
-impl<Q: Question<Subject = EnsemblePair>> Ask<Q> for EnsemblePair {}
+impl<Q: Question<Subject = Item>> OfExperiment<Q> for Item {}
+impl<Q: Question<Subject = Engine>> OfExperiment<Q> for Engine {}
+impl<Q: Question<Subject = Ensemble>> OfExperiment<Q> for Ensemble {}
+impl<Q: Question<Subject = ExperimentPair>> OfExperiment<Q> for ExperimentPair {}
+impl<Q: Question<Subject = EnsemblePair>> OfExperiment<Q> for EnsemblePair {}
 
 /// Whether a question is asked of one experiment.
 fn is_asked<Q>() -> bool
 where
     Q: Question,
-    Q::Subject: Ask<Q>,
+    Q::Subject: OfExperiment<Q>,
 {
-    <Q::Subject as Ask<Q>>::IS_ASKED
+    <Q::Subject as OfExperiment<Q>>::IS_ASKED
 }
 
 /// The answer to a question.
@@ -83,7 +83,7 @@ fn ask_one<Q>(
 ) -> Result<Answered>
 where
     Q: Question,
-    Q::Subject: Ask<Q>,
+    Q::Subject: OfExperiment<Q>,
 {
     nest(&mut fields, &Q::SCHEMA);
     // What a question is asked of is the experiment that is open.
@@ -94,7 +94,7 @@ where
         Ok((_, request)) => request,
         Err(error) => return plan_err!("{error}"),
     };
-    match <Q::Subject as Ask<Q>>::ask(opened, &request, control) {
+    match <Q::Subject as OfExperiment<Q>>::ask(opened, &request, control) {
         Some(answer) => answer.map(|answer| Answered {
             notes: notes::<Q>(&answer.reply),
             tables: answer.tables.into_named(&answer.unit),
