@@ -50,7 +50,7 @@ export type AdviseRequest = {
 
 /** The reply to `anomalies`. */
 export type AnomaliesReply = {
-  /** Who named anomalies: a detector or its file; null where nobody did. */
+  /** Who named anomalies: a detector or its file; null where there are none. */
   detector: string | null;
   /**
    * Whether calls were compared with others of their function. They are not where the trace has

@@ -34,7 +34,7 @@ question! {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AnomaliesReply {
-    /// Who named anomalies: a detector or its file; null where nobody did.
+    /// Who named anomalies: a detector or its file; null where there are none.
     pub detector: Option<String>,
     /// Whether calls were compared with others of their function. They are not where the trace has
     /// only calls that the detector chose, which need not be all calls of the program.

@@ -288,7 +288,7 @@ class AnomaliesReply(Record):
     __slots__ = ()
 
     detector: str | None
-    """Who named anomalies: a detector or its file; null where nobody did."""
+    """Who named anomalies: a detector or its file; null where there are none."""
 
     is_compared: bool
     """Whether calls were compared with others of their function. They are not where the trace has
@@ -2646,7 +2646,7 @@ class AnomaliesAnswer(Answer):
     __slots__ = ()
 
     detector: str | None
-    """Who named anomalies: a detector or its file; null where nobody did."""
+    """Who named anomalies: a detector or its file; null where there are none."""
 
     is_compared: bool
     """Whether calls were compared with others of their function. They are not where the trace has
