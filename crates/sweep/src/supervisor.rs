@@ -419,7 +419,8 @@ mod tests {
         assert_eq!((outcome.exit_status, outcome.joules), (0, Some(3.5)));
         assert!(outcome.series.packages.is_empty());
         // Read at an interval, it is power as well.
-        let script = "sleep 0.3; echo 8000000 > \"$COUNTER\"; sleep 0.1";
+        // In place: a file that is emptied first could be read then.
+        let script = "sleep 0.3; printf 8000000 1<> \"$COUNTER\"; sleep 0.1";
         let mut sampled = Order { sample: Some(Duration::from_millis(5)), ..order.clone() };
         sampled.command = ["sh", "-c", script].map(str::to_owned).to_vec();
         let (input, _tool) = io::pipe().unwrap();

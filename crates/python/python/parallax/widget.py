@@ -23,6 +23,8 @@ from ._serve import Served
 from ._table import import_library
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ._open import Ensemble, Experiment
 
 _anywidget = import_library("anywidget", "widget")
@@ -188,7 +190,7 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
     def state(self) -> dict[str, Any]:
         """Everything that the page shows, or was asked for last, as its address has it."""
         said = self.asked if self._is_awaited else self.shown
-        return state_of(said.get("fragment", ""))
+        return state_of(cast("str", said.get("fragment", "")))
 
     def _heard(self, _: Any) -> None:
         """The page says what it shows."""
@@ -205,9 +207,10 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
                 self._show(state)
                 return
             self._wanted = {}
-        links = state.get("links") or {}
-        focus, spot = links.get("focus") or {}, links.get("spot") or {}
-        window = spot.get("window")
+        links: dict[str, Any] = state.get("links") or {}
+        focus: dict[str, Any] = links.get("focus") or {}
+        spot: dict[str, Any] = links.get("spot") or {}
+        window: Any = spot.get("window")
         self._is_told = True
         try:
             self.selection = focus.get("context") if focus.get("kind") == "context" else None
@@ -232,12 +235,13 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
 
     def _lacks(self, state: dict[str, Any]) -> bool:
         """Whether something that is wanted is not in a state of the page."""
-        links = state.get("links") or {}
-        focus, spot = links.get("focus") or {}, links.get("spot") or {}
-        window = spot.get("window")
+        links: dict[str, Any] = state.get("links") or {}
+        focus: dict[str, Any] = links.get("focus") or {}
+        spot: dict[str, Any] = links.get("spot") or {}
+        window: list[int] | None = spot.get("window")
         desk = (state.get("desks") or {}).get(state["active"]) or {}
         views = [panel.get("view") for panel in (desk.get("panels") or {}).values()]
-        has = {
+        has: dict[str, Callable[[Any], bool]] = {
             "selection": lambda it: it == (focus.get("context") if focus.get("kind") == "context" else None),
             "window": lambda it: (None if it is None else list(it)) == window,
             "view": lambda it: not it or views == [view_id(it)],
@@ -246,7 +250,8 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
 
     def _show(self, state: dict[str, Any]) -> None:
         """Asks the page for a state in which everything is that is wanted."""
-        self.asked = {"number": self.asked["number"] + 1, "fragment": self._fragment(state)}
+        number = cast("int", self.asked["number"]) + 1
+        self.asked = {"number": number, "fragment": self._fragment(state)}
 
     def _fragment(self, state: dict[str, Any]) -> str:
         item, wanted = state["active"], self._wanted

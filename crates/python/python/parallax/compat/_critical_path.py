@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .._table import import_library
 from ._kernels import COMMUNICATION, kernel_type
@@ -249,7 +249,7 @@ class CPGraph:
             to = self.event_to_start_node_map if node.is_start else self.event_to_end_node_map
             to[node.ev_idx] = at
 
-    def _add_edge(
+    def connect(
         self, begin: CPNode, end: CPNode, kind: CPEdgeType, event: int | None, is_free: bool = False
     ) -> None:
         """Adds an edge whose time belongs to an event."""
@@ -335,11 +335,11 @@ class _Walk:
         if start is None:
             return
         if not self._depth and self._before is not None:
-            self._graph._add_edge(self._before, start, CPEdgeType.DEPENDENCY, None)
+            self._graph.connect(self._before, start, CPEdgeType.DEPENDENCY, None)
         if self._last is not None:
             # From a beginning, the time is its call's; from an end, it is of what is around both.
             event_of = self._last.ev_idx if self._last.is_start else self._around
-            self._graph._add_edge(self._last, start, CPEdgeType.OPERATOR_KERNEL, event_of)
+            self._graph.connect(self._last, start, CPEdgeType.OPERATOR_KERNEL, event_of)
         self._depth += 1
         self._last, self._around = start, parent
 
@@ -351,7 +351,7 @@ class _Walk:
         if self._last is not None:
             kind = CPEdgeType.OPERATOR_KERNEL
             event_of = self._last.ev_idx if self._last.is_start else event
-            self._graph._add_edge(self._last, end, kind, event_of, start.is_blocking)
+            self._graph.connect(self._last, end, kind, event_of, start.is_blocking)
         if self._depth:
             self._last, self._around = end, parent
         else:
@@ -431,7 +431,7 @@ class _Streams:
         return self._graph.get_nodes_for_event(launches[at - 1].index_correlation)[1]
 
     def _add_wait(self, row: Any) -> None:
-        name = self._names[row.name]
+        name = cast("str", self._names[row.name])
         if name == "Stream Wait Event":
             source, waiting = self._recorded(row), self._next_operation(row)
             if source is not None and waiting is not None:
@@ -448,7 +448,7 @@ class _Streams:
         _, waited = self._graph.get_nodes_for_event(row.index_correlation)
         for end in ends:
             if end is not None and waited is not None:
-                self._graph._add_edge(end, waited, CPEdgeType.SYNC_DEPENDENCY, None)
+                self._graph.connect(end, waited, CPEdgeType.SYNC_DEPENDENCY, None)
 
     def _next_operation(self, row: Any) -> int | None:
         """The operation that a wait of a stream holds back: the next that its thread gave the stream."""
@@ -467,21 +467,21 @@ class _Streams:
         start, end = graph.get_nodes_for_event(row.Index)
         if start is None or end is None:
             return
-        graph._add_edge(start, end, CPEdgeType.OPERATOR_KERNEL, start.ev_idx)
+        graph.connect(start, end, CPEdgeType.OPERATOR_KERNEL, start.ev_idx)
         place = (row.pid, row.stream)
         last = self._last.get(place)
         source = self._waits_for.pop(row.Index, None)
         if source is not None and source is not last:
-            graph._add_edge(source, start, CPEdgeType.SYNC_DEPENDENCY, None)
+            graph.connect(source, start, CPEdgeType.SYNC_DEPENDENCY, None)
         launch, _ = graph.get_nodes_for_event(row.index_correlation)
         # The stream had nothing to do when the operation was launched.
         had_nothing = self._queue.get(row.index_correlation) == 1 and not self._queue.get(row.Index, 1)
         free = [before for before in (last, source) if before is not None]
         if launch is not None and had_nothing and all(one.ts < launch.ts for one in free):
-            graph._add_edge(launch, start, CPEdgeType.KERNEL_LAUNCH_DELAY, None)
+            graph.connect(launch, start, CPEdgeType.KERNEL_LAUNCH_DELAY, None)
         else:
             if last is not None and (source is None or source.ts < last.ts):
-                graph._add_edge(last, start, CPEdgeType.KERNEL_KERNEL_DELAY, last.ev_idx)
+                graph.connect(last, start, CPEdgeType.KERNEL_KERNEL_DELAY, last.ev_idx)
             if launch is not None and self._adds_launches:
-                graph._add_edge(launch, start, CPEdgeType.KERNEL_LAUNCH_DELAY, None, True)
+                graph.connect(launch, start, CPEdgeType.KERNEL_LAUNCH_DELAY, None, True)
         self._last[place] = end

@@ -116,7 +116,8 @@ def read_content(path: str) -> dict[str, Any]:
         content = json.loads(cast("Any", file).read())
     if isinstance(content, list):
         return {"traceEvents": content}
-    if not isinstance(content, dict) or not isinstance(content.get("traceEvents"), list):
+    events = cast("dict[str, Any]", content).get("traceEvents") if isinstance(content, dict) else None
+    if not isinstance(events, list):
         raise MisuseError(f"{path} has no list traceEvents", "name a trace of PyTorch's profiler")
     return cast("dict[str, Any]", content)
 
@@ -152,7 +153,9 @@ def read_frame(path: str, symbols: SymbolTable, is_whole: bool) -> Any:
     """
     pandas = import_library("pandas", "pandas")
     kept = lasting(read_content(path)["traceEvents"])
-    arguments = [event["args"] if isinstance(event.get("args"), dict) else {} for _, event in kept]
+    arguments: list[dict[str, Any]] = [
+        event["args"] if isinstance(event.get("args"), dict) else {} for _, event in kept
+    ]
     starts = [event["ts"] for _, event in kept]
     lengths = [event["dur"] for _, event in kept]
     if is_whole and any(isinstance(start, float) for start in starts):
@@ -262,7 +265,7 @@ def with_names(frame: Any, symbols: SymbolTable, is_short: bool) -> Any:
     """Adds texts next to the numbers, as ``s_name``, ``s_cat`` and ``s_user_annotation``."""
     for column in ("name", "cat", "user_annotation"):
         if column in frame:
-            texts = {
+            texts: dict[int, str] = {
                 code: "" if code < 0 else symbols.sym_table[code] for code in frame[column].unique()
             }
             if is_short:

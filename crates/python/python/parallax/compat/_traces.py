@@ -192,7 +192,8 @@ class Trace:
         events = self._events
         is_step = events["name"].str.contains("ProfilerStep", regex=False)
         is_step &= events["group"].str.lower() != "gpu_user_annotation"
-        on_cpu = events[events["stream"] < 0].assign(began=lambda one: one["ts"])
+        on_cpu = events[events["stream"] < 0]
+        on_cpu = on_cpu.assign(began=on_cpu["ts"])
         operations = self.launched()
         operations = operations.assign(began=operations["launch_ts"])
         columns = ["ts", "dur", "name", "group", "stream", "began"]
@@ -201,8 +202,8 @@ class Trace:
         for row in events[is_step].itertuples():
             match = _STEP.match(str(row.name))
             if match and int(match[1]) in steps:
-                begin = cast("Any", row.ts)
-                inside = (both["began"] >= begin) & (both["began"] < begin + cast("Any", row.dur))
+                begin, end = row.ts, row.ts + row.dur
+                inside = (both["began"] >= begin) & (both["began"] < end)
                 both.loc[inside, "step"] = int(match[1])
         both["ts"] += self._origin
         return both[both["step"] >= 0]

@@ -44,7 +44,6 @@ raises :class:`NotThereError`, which says what to ask instead.
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
