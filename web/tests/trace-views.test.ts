@@ -64,11 +64,11 @@ function answerTo(name: string, request: Record<string, unknown>, calls = 10): {
       };
     case "anomalies":
       return {
-        reply: { detector: null, total: 3, excess_ns: 90_000, compared: 240, too_few: 4, notes: ["Calls of MPI and calls that wait are excluded."] },
+        reply: { detector: null, is_compared: true, total: 3, found: 3, named: 0, excess_ns: 90_000, compared: 240, too_few: 4, notes: ["Calls of MPI and calls that wait are excluded."] },
         tables: {
           rows: arrived({
             track: Uint32Array.of(2, 0), location: ["rank 2", "rank 0"], context: Uint32Array.of(2, 2), context_id: Uint32Array.of(8, 8), name: ["solve", "solve"],
-            start_ns: Float64Array.of(400_000, 100_000), end_ns: Float64Array.of(460_000, 130_000), exclusive_ns: Float64Array.of(60_000, 30_000),
+            start_ns: Float64Array.of(400_000, 100_000), end_ns: Float64Array.of(460_000, 130_000), exclusive_ns: Float64Array.of(60_000, 30_000), found: [true, true], named: [false, false],
             median_ns: Float64Array.of(1000, 1000), times_median: Float64Array.of(60, 30), score: Float64Array.of(40, 33), calls: Float64Array.of(60, 60),
           }),
         },
