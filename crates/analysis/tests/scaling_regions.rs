@@ -427,3 +427,19 @@ fn programs_must_be_trees_on_the_same_axes() {
     other.maps.cores = [&[3], &other.maps.cores[1..]].concat().into();
     assert!(Program::new(vec![regions[0].clone(), other]).is_err());
 }
+
+#[test]
+fn no_speed_up_is_told_of_the_cores_that_there_are() {
+    let runs = vec![vec![vec![10.0], vec![9.5], vec![5.0]]];
+    let all = maps(&grid(&["4"], &[1, 2, 4], runs), MapOptions::default());
+    let whole = Region { id: "0".into(), name: String::new(), parent: None, maps: all };
+    let program = Program::new(vec![whole]).unwrap();
+    let said = |most_cores| {
+        verdicts(&program, VerdictOptions { most_cores, ..VerdictOptions::default() })[0].text()
+    };
+    let expected = "No speed-up: the shortest time, on 2 cores, is 95 % of that on 1 core \
+                    (efficiency 53 % on 2 cores).";
+    assert!(said(Some(2)).contains(expected), "{}", said(Some(2)));
+    // With four cores there is one.
+    assert!(said(None).contains("Strong scaling holds up to 4 cores"), "{}", said(None));
+}

@@ -114,7 +114,9 @@ fn no_speed_up(
     let (next, efficiency) = *more.first()?;
     let speed_up =
         |&(cores, efficiency): &(u32, f64)| efficiency * f64::from(cores) / f64::from(base);
-    let largest = more.iter().map(speed_up).fold(0.0, f64::max);
+    // Of those that count: on more cores than there are, another run may be the fastest.
+    let faster = more.iter().map(|one| (one.0, speed_up(one)));
+    let (fastest, largest) = faster.reduce(|best, one| if one.1 > best.1 { one } else { best })?;
     if largest >= LEAST_SPEED_UP {
         return None;
     }
@@ -125,7 +127,7 @@ fn no_speed_up(
     } else {
         format!(
             "No speed-up{input}: the shortest time, on {}, is {} of that on {on_base} ({there}).",
-            cores_word(end.fastest),
+            cores_word(fastest),
             percent(1.0 / largest),
         )
     })
