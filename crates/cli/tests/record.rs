@@ -433,3 +433,57 @@ fn code_that_a_program_makes_has_the_names_that_it_writes() {
         "main > made function > inner",
     );
 }
+
+/// CPython gives each function a piece of code that calls the interpreter. No file says how it lies on
+/// the stack: 3.12 makes room for a word there, later ones keep the frame pointer.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn functions_of_python_are_in_the_middle_of_call_paths() {
+    let codes = [
+        // sub $8, %rsp; call *%rdi; add $8, %rsp; ret
+        "0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3",
+        // push %rbp; mov %rsp, %rbp; call *%rdi; pop %rbp; ret
+        "0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3",
+    ];
+    for code in codes {
+        let text = r#"
+            #include <stdio.h>
+            #include <sys/mman.h>
+            NOINLINE void inner(void) { work(2000); sink++; }
+            static void *made;
+            NOINLINE void evaluate(void) { ((void (*)(void (*)(void)))made)(inner); sink++; }
+            int main(void) {
+                static const unsigned char code[] = { CODE };
+                int how = PROT_READ | PROT_WRITE | PROT_EXEC;
+                made = mmap(0, 4096, how, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                memcpy(made, code, sizeof code);
+                char name[64];
+                snprintf(name, sizeof name, "/tmp/perf-%d.map", (int)getpid());
+                FILE *list = fopen(name, "w");
+                fprintf(list, "%lx %x py::Model.step:/app/model.py\n", (unsigned long)made, (int)sizeof code);
+                fclose(list);
+                evaluate();
+                sleep(1);
+                unlink(name);
+                return 0;
+            }"#
+        .replace("CODE", code);
+        let Some(program) = Program::new("cc", &["-O2", "-fomit-frame-pointer"], &text) else {
+            return;
+        };
+        let archive = program.recorded(&["./app"]);
+        let path = ["main", "evaluate", "Model.step", "inner"];
+        assert_path(&paths(&archive, &path), "main > evaluate > Model.step > inner");
+    }
+}
+
+#[test]
+fn python_is_asked_to_name_its_functions_only_where_that_is_wanted() {
+    let Some(program) = Program::new("cc", &[], "int main(void) { return 0; }") else { return };
+    let plain = ["-o", "plain.parallax"];
+    let python = ["-o", "python.parallax", "--python"];
+    for (options, expected) in [(&plain[..], "unset"), (&python[..], "1")] {
+        let output = program.record(options, &["sh", "-c", "echo ${PYTHONPERFSUPPORT:-unset}"]);
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected);
+    }
+}

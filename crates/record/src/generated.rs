@@ -32,6 +32,22 @@ impl Generated {
     }
 }
 
+/// What a name of CPython begins with, before the function, a colon and the file.
+const PYTHON: &str = "py::";
+
+impl Generated {
+    /// Whether an address is in what CPython makes for a function.
+    pub(crate) fn is_python(&mut self, pid: u32, address: u64) -> bool {
+        self.name(pid, address).is_some_and(|name| name.starts_with(PYTHON))
+    }
+}
+
+/// A function and its file, which only CPython names.
+pub(crate) fn function_and_file(name: &str) -> (&str, &str) {
+    let python = name.strip_prefix(PYTHON).and_then(|name| name.rsplit_once(':'));
+    python.unwrap_or((name, ""))
+}
+
 impl List {
     fn at(&self, address: u64) -> Option<&str> {
         let (_, (end, name)) = self.functions.range(..=address).next_back()?;

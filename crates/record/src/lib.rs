@@ -74,6 +74,8 @@ pub struct Recording {
     pub stack_bytes: u32,
     /// What else the archive is to say about the execution: name and value.
     pub facts: Vec<(String, String)>,
+    /// Variables of the environment that the program has in addition.
+    pub environment: Vec<(&'static str, &'static str)>,
 }
 
 /// How a recording went.

@@ -92,13 +92,13 @@ mod read {
     use std::io::BufReader;
     use std::path::Path;
 
-    use addr2line::{Loader, demangle_auto};
+    use addr2line::Loader;
     use object::read::ReadCache;
     use object::{Object as _, ObjectSymbol as _};
 
     use super::{CodeLine, Function, OUTLINED, Outlined};
     use crate::images::Images;
-    use crate::symbols::loader;
+    use crate::symbols::{demangled, loader};
 
     pub(super) fn outlined(path: &Path) -> Option<Outlined> {
         let mut images = Images::default();
@@ -113,7 +113,7 @@ mod read {
         let loader = loader(image);
         let functions = names.into_iter().map(|(address, name)| {
             let line = loader.as_ref().and_then(|loader| line(loader, address));
-            Function { address, name: demangle_auto(name.into(), None).into_owned(), line }
+            Function { address, name: demangled(&name), line }
         });
         let functions: Vec<Function> = functions.collect();
         let lines = functions.iter().filter_map(|function| function.line.as_ref());
@@ -130,7 +130,7 @@ mod read {
         let of = |path: &Path| symbols(path, is_it)?.into_values().next();
         let name = of(path).or_else(|| of(Path::new(&apart?)))?;
         let line = loader(image).and_then(|loader| line(&loader, address));
-        Some((demangle_auto(name.into(), None).into_owned(), line))
+        Some((demangled(&name), line))
     }
 
     /// Functions by their addresses, as far as they are wanted.

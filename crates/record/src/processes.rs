@@ -8,8 +8,9 @@ use framehop::{
 };
 
 use crate::events::{Map, Sample};
+use crate::generated::Generated;
 use crate::images::{Images, VDSO};
-use crate::registers::interrupted;
+use crate::registers::{interrupted, python_caller};
 
 /// Most callers that are looked for: a damaged stack may be a circle.
 const MAX_DEPTH: usize = 10_000;
@@ -82,7 +83,7 @@ impl Processes {
         &mut self,
         pid: u32,
         sample: &Sample,
-        images: &Images,
+        (images, generated): (&Images, &mut Generated),
         into: &mut Vec<Place>,
     ) -> bool {
         into.clear();
@@ -107,7 +108,18 @@ impl Processes {
                 at = FrameAddress::from_instruction_pointer(instruction);
                 continue;
             }
-            into.push(process.mapped_at(at.address_for_lookup()));
+            let place = process.mapped_at(at.address_for_lookup());
+            into.push(place);
+            if at.is_return_address()
+                && place.image.is_none()
+                && generated.is_python(pid, place.address)
+                && let Some((caller, before)) = python_caller(&native, &mut read)
+                && process.mapped_at(caller.wrapping_sub(1)).image.is_some()
+                && let Some(caller) = FrameAddress::from_return_address(caller)
+            {
+                (at, native) = (caller, before);
+                continue;
+            }
             let caller = process.unwinder.unwind_frame(at, &mut native, &mut self.cache, &mut read);
             let Ok(Some(caller)) = caller else { break };
             let Some(caller) = FrameAddress::from_return_address(caller) else { break };

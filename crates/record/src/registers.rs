@@ -57,6 +57,29 @@ impl Registers {
     }
 }
 
+/// Where the piece of code that CPython makes for each function was called, with the registers
+/// there. It calls the interpreter and returns, and has one word on the stack beneath its return
+/// address: the frame pointer that it keeps (since 3.13), or room (3.12). No file says so.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn python_caller(
+    registers: &UnwindRegsNative,
+    read: &mut impl FnMut(u64) -> Result<u64, ()>,
+) -> Option<(u64, UnwindRegsNative)> {
+    let (stack, frame) = (registers.sp(), registers.bp());
+    let caller = read(stack.checked_add(8)?).ok()?;
+    let frame = if frame == stack { read(stack).ok()? } else { frame };
+    Some((caller, UnwindRegsNative::new(caller, stack.checked_add(16)?, frame)))
+}
+
+/// As above; there are frame pointers, which are followed anyway.
+#[cfg(target_arch = "aarch64")]
+pub(crate) const fn python_caller(
+    _registers: &UnwindRegsNative,
+    _read: &mut impl FnMut(u64) -> Result<u64, ()>,
+) -> Option<(u64, UnwindRegsNative)> {
+    None
+}
+
 /// Where a signal interrupted the thread, with its registers there, when its handler has returned
 /// and the stack ends at `stack`: there is a `struct ucontext` of the kernel.
 #[cfg(target_arch = "x86_64")]

@@ -55,7 +55,7 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
     let conversion = Conversion::new(Arc::clone(&sink) as _, MEMORY_BYTES).map_err(archive)?;
     // Before any thread is made, so that none of them is ended by these.
     let signals = Signals::kept().map_err(|error| RecordError::Kernel(error.into()))?;
-    let mut program = Program::stopped(&recording.command)?;
+    let mut program = Program::stopped(&recording.command, &recording.environment)?;
     let mut rings = Rings::open(program.pid(), recording)?;
     let (has_kernel, has_switches) = (rings.has_kernel, rings.has_switches);
     let start_nanos = now();
@@ -253,7 +253,10 @@ impl Understanding {
 
     fn sample(&mut self, nanos: u64, ids: (u32, u32), sample: &Sample) {
         let mut places = std::mem::take(&mut self.places);
-        let is_whole = self.processes.callers(ids.0, sample, &self.images, &mut places);
+        let is_whole = {
+            let known = (&self.images, self.symbols.generated());
+            self.processes.callers(ids.0, sample, known, &mut places)
+        };
         let mut path = Vec::with_capacity(places.len() + 2);
         if !is_whole {
             self.cut += u64::from(!sample.is_switch);

@@ -8,7 +8,7 @@ use addr2line::{Loader, demangle_auto};
 use parallax_formats::archive::FunctionRow;
 use parallax_import::events::Conversion;
 
-use crate::generated::Generated;
+use crate::generated::{Generated, function_and_file};
 use crate::images::{Image, Images};
 use crate::processes::Place;
 
@@ -34,6 +34,11 @@ struct Function {
 }
 
 impl Symbols {
+    /// The names of code that programs make while they run.
+    pub(crate) const fn generated(&mut self) -> &mut Generated {
+        &mut self.generated
+    }
+
     /// The functions at a place.
     pub(crate) fn at(
         &mut self,
@@ -45,7 +50,8 @@ impl Symbols {
         if place.image.is_none()
             && let Some(name) = self.generated.name(pid, place.address)
         {
-            let (name, file) = (name.to_owned(), String::new());
+            let (name, file) = function_and_file(name);
+            let (name, file) = (name.to_owned(), file.to_owned());
             let row = self.row(Function { name, file, image: None }, 0, conversion);
             return Arc::from([row]);
         }
@@ -101,7 +107,7 @@ impl Symbols {
         }
         if found.is_empty() {
             let Some(symbol) = &symbol else { return nothing() };
-            let name = demangle_auto(symbol.name().into(), None).into_owned();
+            let name = demangled(symbol.name());
             let function = Function { name, file: String::new(), image: Some(number) };
             found.push((function, 0));
         }
@@ -130,4 +136,11 @@ pub(crate) fn loader(image: &Image) -> Option<Loader> {
     let apart = image.debug_file().filter(|path| Path::new(path).exists());
     let apart = apart.and_then(|path| Loader::new(path).ok());
     apart.or_else(|| Loader::new(&image.path).ok())
+}
+
+/// A symbol's name as the source has it. Compilers mark what they mangle by the first letters; a
+/// plain name may look like a mangled type: `a` is `signed char` in C++.
+pub(crate) fn demangled(symbol: &str) -> String {
+    let is_mangled = ["_Z", "__Z", "_R", "__R"].iter().any(|mark| symbol.starts_with(mark));
+    if is_mangled { demangle_auto(symbol.into(), None).into_owned() } else { symbol.to_owned() }
 }

@@ -14,6 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   parallax record -- ./solver input.dat                 writes solver.parallax
   parallax record -o run.parallax --frequency 4999 -- ./solver
+  parallax record --python -- python3 train.py
   parallax flat run.parallax
   parallax open run.parallax
 
@@ -37,6 +38,10 @@ pub(crate) struct RecordArgs {
     /// large local arrays.
     #[arg(long, value_name = "KIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=63))]
     stack: u32,
+    /// Record the functions of Python programs: asks CPython 3.12 and later to name them
+    /// (PYTHONPERFSUPPORT), which makes calls in Python slower.
+    #[arg(long)]
+    python: bool,
     /// A fact that the archive is to keep, such as input=large; `scaling` takes it as a parameter
     /// with --param input=meta:input. May be given several times.
     #[arg(long, value_name = "NAME=VALUE", value_parser = fact)]
@@ -45,6 +50,9 @@ pub(crate) struct RecordArgs {
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     program: Vec<String>,
 }
+
+/// What makes CPython name its functions.
+const PYTHON: (&str, &str) = ("PYTHONPERFSUPPORT", "1");
 
 /// A recorded program ended with a status other than 0, which becomes that of the tool.
 #[derive(Debug)]
@@ -66,6 +74,7 @@ pub(super) fn record(context: &Context, arguments: RecordArgs) -> anyhow::Result
         frequency: arguments.frequency,
         stack_bytes: arguments.stack << 10,
         facts: arguments.fact,
+        environment: arguments.python.then_some(PYTHON).into_iter().collect(),
     };
     let recorded = record_program(&recording)?;
     for issue in recorded.issues.list().iter().filter(|issue| issue.severity > Severity::Note) {
