@@ -175,7 +175,8 @@ fn addresses() -> Vec<u8> {
 
 #[test]
 fn addresses_are_places_and_names_behind_the_rest_are_theirs() {
-    let events_chunk = chunk(2, 0, 0, 6000, b"\x01\x00\x01\x0a\x05\x02\x80\x40\x08\x0d\x00\x10");
+    let events_chunk =
+        chunk(2, 0, 0, 6000, b"\x01\x00\x01\x0a\x05\x02\x80\x40\x08\x0e\x01\x03\x05\x0d\x00\x10");
     let bytes = [header(), addresses(), events_chunk].concat();
     let (recording, mut issues) = open(bytes.clone());
     let recording = recording.unwrap();
@@ -185,8 +186,10 @@ fn addresses_are_places_and_names_behind_the_rest_are_theirs() {
     let place = recording.place(1).unwrap();
     assert_eq!((&*place.function, &*place.file, place.line), ("0xa0", "/bin/p", 0));
     assert_eq!(recording.addresses.len(), 2);
+    let found = events(&recording, 0, &mut issues);
+    let block = Event { ticks: 6015, what: What::Block { place: 3, depth: 1 } };
     let ends = What::FrameEnds { address: 0x1000, bytes: 16 };
-    assert_eq!(events(&recording, 0, &mut issues).last().unwrap().what, ends);
+    assert_eq!(found[2..], [block, Event { ticks: 6015, what: ends }]);
     // Longer names than the format has are cut between letters.
     let long = "\u{e4}".repeat(600);
     let place = |name: &str, function: &str, line| SourceLocation {
@@ -195,13 +198,16 @@ fn addresses_are_places_and_names_behind_the_rest_are_theirs() {
         file: "p.c".to_owned(),
         function: function.to_owned(),
         line,
+        inline_depth: 0,
     };
+    let block = SourceLocation { kind: PlaceKind::Block, inline_depth: 2, ..place("", "main", 8) };
     let named = [
         Named {
             number: 1,
             place: SourceLocation { kind: PlaceKind::Function, ..place("", "main", 300) },
         },
         Named { number: 2, place: place(&long, "main", 7) },
+        Named { number: 3, place: block.clone() },
     ];
     let variable = Variable { address: 0x1800, bytes: 400, storage: 8, name: "table".to_owned() };
     let chunk = names_chunk(&named, std::slice::from_ref(&variable));
@@ -212,6 +218,7 @@ fn addresses_are_places_and_names_behind_the_rest_are_theirs() {
     let main = recording.place(1).unwrap();
     assert_eq!((main.kind, &*main.function, main.line), (PlaceKind::Function, "main", 300));
     assert_eq!(recording.place(2).unwrap().name.chars().count(), 500);
+    assert_eq!(recording.place(3), Some(&block));
     assert_eq!(recording.variables, [variable]);
     assert!(issues.is_empty(), "{issues:?}");
     // Cut anywhere, what is whole is read.

@@ -40,8 +40,10 @@ extern char **environ;
 
 /* Records of names, see FORMAT.md. */
 enum { AT_MODULE = 3, AT_ADDRESS = 4 };
-/* An event of its own: memory of a function that returns. */
-enum { FRAME_ENDS = 13 };
+/* Events of its own: memory of a function that returns; a block of a function begins. */
+enum { FRAME_ENDS = 13, BLOCK = 14 };
+/* And a kind of place. */
+enum { AT_BLOCK = 5 };
 /* What else a place may be at one address. */
 #define IS_REGION ((uint64_t)1 << 62)
 
@@ -70,6 +72,9 @@ struct own {
 static __thread struct own *own_;
 /* Whether this thread is in what follows, and not in the program. */
 static __thread int is_inside;
+/* Before, compilers only call __tsan_init, from functions of their own. */
+static int is_started;
+__attribute__((constructor(101))) static void start(void) { is_started = 1; }
 
 /* All places, by key: open addressing. With the lock of parallax.h held. */
 static struct known_site *places;
@@ -188,6 +193,7 @@ static inline struct parallax_site_ site(uint64_t key, uint32_t kind, const char
 }
 
 static COLD int begin(void) {
+    if (!is_started) return 0;
     int error = errno;
     is_inside++;
     int is_ready = parallax_next_chunk_(&parallax_self_);
@@ -280,6 +286,21 @@ void __tsan_func_exit(void) {
     if (!records()) return;
     forget_below((uintptr_t)__builtin_frame_address(0));
     if (parallax_self_.depth > 0) leave();
+}
+
+/* A block of straight code begins (-fsanitize-coverage=trace-pc): which of them follow each other
+ * tells where the loops are. */
+void __sanitizer_cov_trace_pc(void) {
+    if (!records_in_call()) return;
+    forget_below((uintptr_t)__builtin_frame_address(0));
+    struct parallax_thread_ *self = &parallax_self_;
+    struct parallax_site_ place = site(HERE, AT_BLOCK, "");
+    if (self->depth == 0 || !place.id) return;
+    unsigned char *at = self->at;
+    *at = BLOCK;
+    at = parallax_number_(at + 1, self->depth);
+    at = parallax_number_(at, place.id);
+    self->at = parallax_time_(self, at);
 }
 
 static inline void touch(int tag, const volatile void *pointer, uint64_t bytes, uintptr_t from) {
@@ -678,6 +699,8 @@ int __wrap_thrd_join(thrd_t thread, int *result) {
     if (!wrong) thread_event(PARALLAX_JOINED_, (uint64_t)thread, HERE);
     return wrong;
 }
+
+#include "parallax_instrument_openmp.h"
 
 /* At the end, the tool gives names to the addresses, while the program is as it was. */
 __attribute__((destructor)) static void finish(void) {

@@ -18,8 +18,8 @@ mod trace;
 
 pub use activation::{
     ActivationKind, ActivationTree, ActivationTreeBuilder, Activations, Clock, ContextTouch,
-    Creator, LOOPS_NOT_RECORDED, NewActivation, Ordered, Reference, Site, StorageClass, SyncEvent,
-    SyncKind, Tag, Thread, Touch, Touches, TouchesBuilder,
+    Creator, LOCALS_NOT_RECORDED, LOOPS_NOT_RECORDED, NewActivation, Ordered, Reference, Site,
+    StorageClass, SyncEvent, SyncKind, Tag, Thread, Touch, Touches, TouchesBuilder,
 };
 pub use context::{
     ContextKind, ContextTree, ContextTreeBuilder, Function, Module, Node, Relation, SourceFile,

@@ -6,7 +6,7 @@ use parallax_base::{ContextIdx, Control, ReferenceIdx};
 use parallax_engine::EngineError;
 use parallax_engine::query::parse_contexts;
 use parallax_engine::resolve::resolve_contexts;
-use parallax_model::{ActivationKind, Activations, LOOPS_NOT_RECORDED};
+use parallax_model::{ActivationKind, Activations, LOCALS_NOT_RECORDED, LOOPS_NOT_RECORDED};
 use parallax_protocol::{
     AccessRow, AccessTable, Answer, LoopRow, LoopsRequest, LoopsTables, NotesReply,
     ReferencesRequest, ReferencesTables,
@@ -49,10 +49,16 @@ impl OpenExperiment {
     pub(crate) fn without_loops(&self) -> Option<String> {
         let issues = self.session.experiment().issues.list();
         issues.iter().any(|issue| issue.kind == LOOPS_NOT_RECORDED).then(|| {
-            "Loops were not recorded: the program was recorded without marks; a mark on a loop \
-             shows whether its iterations are independent."
+            "Loops were not recorded: compile the program again with this version of Parallax, or \
+             mark the loops."
                 .to_owned()
         })
+    }
+
+    /// Whether iterations may depend on each other through variables that were not recorded.
+    pub(crate) fn is_without_locals(&self) -> bool {
+        let issues = self.session.experiment().issues.list();
+        issues.iter().any(|issue| issue.kind == LOCALS_NOT_RECORDED)
     }
 }
 

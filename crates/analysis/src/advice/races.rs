@@ -291,7 +291,11 @@ impl Order {
                     }
                 }
                 SyncKind::Release => {
-                    of_lock.insert(lock, clock.clone());
+                    // A lock that was not taken is a signal: whoever takes it comes after all who
+                    // gave it.
+                    let released = of_lock.entry(lock).or_default();
+                    released.resize(count, 0);
+                    merge(released, &clock);
                     if let Some(held) = held.get_mut(thread) {
                         held.retain(|&own| own != lock);
                     }

@@ -35,6 +35,8 @@ pub enum PlaceKind {
     Loop,
     /// An access, an allocation, a lock, a thread.
     Other,
+    /// Straight code of a function.
+    Block,
 }
 
 impl PlaceKind {
@@ -43,6 +45,7 @@ impl PlaceKind {
             1 => Self::Function,
             2 => Self::Region,
             3 => Self::Loop,
+            5 => Self::Block,
             _ => Self::Other,
         }
     }
@@ -53,6 +56,7 @@ impl PlaceKind {
             Self::Region => 2,
             Self::Loop => 3,
             Self::Other => 4,
+            Self::Block => 5,
         }
     }
 }
@@ -68,8 +72,11 @@ pub struct SourceLocation {
     pub file: String,
     /// The function around it.
     pub function: String,
-    /// The line; 0 when unknown.
+    /// The line; 0 when unknown. Of a block the lowest one that its code has in the function with
+    /// the fewest others around it.
     pub line: u32,
+    /// Of a block: into how many functions the one with that line is inlined.
+    pub inline_depth: u32,
 }
 
 /// Where the chunks of one thread are.
@@ -387,6 +394,7 @@ impl Recording {
                 file: module.map(|module| module.path.clone()).unwrap_or_default(),
                 function: format!("0x{offset:x}"),
                 line: 0,
+                inline_depth: 0,
             };
             self.set_place(at.number, place);
         }
@@ -425,5 +433,6 @@ fn place(fields: &mut Fields<'_>) -> Option<(u32, SourceLocation)> {
     let (number, kind) = (fields.small()?, PlaceKind::from_number(fields.small()?));
     let line = fields.small()?;
     let (name, file, function) = (fields.text()?, fields.text()?, fields.text()?);
-    Some((number, SourceLocation { kind, name, file, function, line }))
+    let inline_depth = if kind == PlaceKind::Block { fields.small()? } else { 0 };
+    Some((number, SourceLocation { kind, name, file, function, line, inline_depth }))
 }

@@ -63,6 +63,13 @@ pub enum What {
         /// The first byte.
         address: u64,
     },
+    /// Straight code of the function that is entered last begins.
+    Block {
+        /// Which one.
+        place: u32,
+        /// How many scopes are open around it, with the function.
+        depth: u32,
+    },
     /// A function returns, and its part of the stack is free. It has no time of its own.
     FrameEnds {
         /// The first byte.
@@ -231,6 +238,10 @@ impl Last {
             13 => {
                 let (address, bytes) = (self.address(fields)?, fields.number()?);
                 return Some(What::FrameEnds { address, bytes });
+            }
+            14 => {
+                let (depth, place) = (fields.small()?, fields.small()?);
+                What::Block { place, depth }
             }
             _ => return None,
         };

@@ -95,6 +95,9 @@ pub fn names_chunk(places: &[Named], variables: &[Variable]) -> Vec<u8> {
         for text in [&place.name, &place.file, &place.function] {
             put_text(&mut records, text);
         }
+        if place.kind == PlaceKind::Block {
+            put_number(&mut records, u64::from(place.inline_depth));
+        }
     }
     for variable in variables {
         records.push(5);

@@ -16,12 +16,16 @@ use parallax_base::{Issues, ThreadIdx};
 use parallax_formats::FormatError;
 use parallax_formats::plxm::{Event, Recording, ThreadEvents, What};
 
+use super::blocks::{FlowGraph, FlowWalker, Functions};
+
 /// What is known of all threads before their events are merged.
 #[derive(Default)]
 pub(super) struct Overview {
     pub(super) threads: Vec<Life>,
-    /// Calls, executions and iterations.
+    /// Calls, and what is marked as executions and iterations.
     pub(super) num_activations: u64,
+    /// The way of all threads through the blocks of their functions.
+    pub(super) graph: FlowGraph,
     /// Thread and number among its starts, of each start: who was started.
     pub(super) started: HashMap<(u32, u32), ThreadIdx>,
     /// The same of each wait for a thread.
@@ -45,16 +49,22 @@ struct Mention {
 }
 
 impl Overview {
-    pub(super) fn read(recording: &Recording, issues: &mut Issues) -> Result<Self, FormatError> {
+    pub(super) fn read(
+        recording: &Recording,
+        functions: &Functions,
+        issues: &mut Issues,
+    ) -> Result<Self, FormatError> {
         let mut out = Self::default();
         let (mut starts, mut joins) = (Vec::new(), Vec::new());
         for (number, _) in (0_u32..).zip(&recording.threads) {
             let mut life = Life { first_ticks: u64::MAX, ..Life::default() };
             let mut events = recording.events(number as usize);
             let (mut num_starts, mut num_joins) = (0, 0);
+            let mut walker = FlowWalker::default();
             while let Some(event) = events.next(issues)? {
                 life.first_ticks = life.first_ticks.min(event.ticks);
                 life.last_ticks = event.ticks;
+                walker.take(&event.what, functions, &mut out.graph);
                 match event.what {
                     What::Call { .. } | What::Loop { .. } | What::Iteration { .. } => {
                         out.num_activations += 1;

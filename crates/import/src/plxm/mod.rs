@@ -1,5 +1,6 @@
 //! Recordings of the project's own runtime (`crates/measure`) as experiments.
 
+mod blocks;
 mod merge;
 mod references;
 mod run;
@@ -9,10 +10,12 @@ use parallax_base::{ActivationIdx, Issues, Limits, Severity, Source};
 use parallax_formats::FormatError;
 use parallax_formats::plxm::{Recording, is_recording};
 use parallax_model::{
-    ActivationTree, Clock, Creator, Experiment, IdentityKind, LOOPS_NOT_RECORDED, LocationCatalog,
-    LocationCatalogBuilder, Metadata, Reference, Site, SyncEvent, Thread,
+    ActivationTree, Clock, Creator, Experiment, IdentityKind, LOCALS_NOT_RECORDED,
+    LOOPS_NOT_RECORDED, LocationCatalog, LocationCatalogBuilder, Metadata, Reference, Site,
+    SyncEvent, Thread,
 };
 
+use self::blocks::{FlowLoops, Functions};
 use self::merge::{Merge, Overview};
 use self::references::{Draft, PushedSite};
 use self::run::{Places, Run};
@@ -43,12 +46,15 @@ fn read(
     issues: &mut Issues,
 ) -> Result<Experiment, FormatError> {
     let recording = Recording::open(Source::clone(source), name, limits, issues)?;
-    let overview = Overview::read(&recording, issues)?;
+    let functions = Functions::new(&recording);
+    let overview = Overview::read(&recording, &functions, issues)?;
+    let loops = FlowLoops::find(&overview.graph, &recording);
+    let num_activations = overview.num_activations.saturating_add(loops.num_activations);
     limits
-        .metadata("the calls and loops", overview.num_activations.saturating_mul(ACTIVATION_BYTES))
+        .metadata("the calls and loops", num_activations.saturating_mul(ACTIVATION_BYTES))
         .map_err(|cause| FormatError::Limit { file: name.to_owned(), cause })?;
-    let places = Places::new(&recording);
-    let mut run = Run::new(&recording, &overview, &places, limits);
+    let places = Places::new(&recording, functions, &loops);
+    let mut run = Run::new(&recording, &overview, (&places, &loops), limits);
     let mut merge = Merge::new(&recording, &overview)?;
     while let Some((thread, event)) = merge.next()? {
         run.take(thread, event, merge.counts(thread));
@@ -66,10 +72,16 @@ fn read(
          ends, or later where the program still is as it was"
             .to_owned()
     });
-    let without_loops = !recording.modules.is_empty();
+    let without_marks = !recording.modules.is_empty();
+    let without_loops = without_marks && overview.graph.is_empty();
     report.many(Severity::Note, LOOPS_NOT_RECORDED, u64::from(without_loops), || {
-        "the program was recorded without marks: its calls and accesses are here, its loops are \
-         not; mark a loop to know whether its iterations are independent"
+        "the program was compiled by a version of Parallax that records no loops; compile it \
+         again with this one"
+            .to_owned()
+    });
+    report.many(Severity::Note, LOCALS_NOT_RECORDED, u64::from(without_marks), || {
+        "the program was recorded without marks: what a local variable or a register carries \
+         from one iteration to the next is not here; look for it where a loop seems independent"
             .to_owned()
     });
 

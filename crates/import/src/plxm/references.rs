@@ -49,10 +49,30 @@ pub(super) struct References {
     variables: BTreeMap<u64, Variable>,
     /// By place: the last one that was allocated there.
     last_at: HashMap<u32, u32>,
-    /// From the lowest to the highest byte of those without a name.
-    hulls: HashMap<u32, (u64, u64)>,
+    /// Of those without a name.
+    hulls: HashMap<u32, Hull>,
     most: usize,
     pub(super) num_lost: u64,
+}
+
+/// What is known of the size of memory without a name.
+struct Hull {
+    /// The lowest byte, and the one after the highest.
+    from: u64,
+    to: u64,
+    /// How many between them were accessed.
+    accessed: u64,
+}
+
+impl Hull {
+    /// So much more than what was accessed is no array with gaps, but variables that are apart: those
+    /// of several threads on one line.
+    const MOST_GAPS: u64 = 64;
+
+    fn size_bytes(&self) -> Option<u64> {
+        let size = self.to - self.from;
+        (size <= self.accessed.saturating_mul(Self::MOST_GAPS)).then_some(size)
+    }
 }
 
 /// Bytes of a reference, about.
@@ -109,6 +129,15 @@ impl References {
             draft.freed = site;
         }
         self.extents.remove(&address);
+    }
+
+    /// One more of the same name; the same one when there are too many.
+    pub(super) fn twin(&mut self, of: u32) -> u32 {
+        let room = self.list.len() < self.most;
+        match self.list.get(of as usize).filter(|_| room).map(|draft| draft.reference.clone()) {
+            Some(same) => self.push(same.name, Some(1), same.storage),
+            None => of,
+        }
     }
 
     /// A function returns: what lay in its part of the stack is gone, and what lies there next is
@@ -196,9 +225,9 @@ impl References {
 
     /// The references, with the sizes of those without a name.
     pub(super) fn finish(mut self) -> Vec<Draft> {
-        for (reference, (from, to)) in self.hulls {
+        for (reference, hull) in self.hulls {
             if let Some(draft) = self.list.get_mut(reference as usize) {
-                draft.reference.size_bytes = Some(to - from);
+                draft.reference.size_bytes = hull.size_bytes();
             }
         }
         self.list
@@ -241,8 +270,10 @@ impl References {
 
     /// Gives a free range to a reference without a name.
     fn extend(&mut self, start: u64, end: u64, reference: u32) {
-        let hull = self.hulls.entry(reference).or_insert((start, end));
-        *hull = (hull.0.min(start), hull.1.max(end));
+        let hull = Hull { from: start, to: end, accessed: 0 };
+        let hull = self.hulls.entry(reference).or_insert(hull);
+        (hull.from, hull.to) = (hull.from.min(start), hull.to.max(end));
+        hull.accessed = hull.accessed.saturating_add(end - start);
         if let Some((_, before)) = self.extents.range_mut(..start).next_back()
             && before.end == start
             && before.reference == reference
@@ -292,6 +323,7 @@ mod tests {
             file: "a.c".to_owned(),
             function: "f".to_owned(),
             line: 1,
+            inline_depth: 0,
         }
     }
 

@@ -1,6 +1,6 @@
 //! From merged events to activations, references, touches and synchronisations.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use parallax_base::{ActivationIdx, FileIdx, Limits, ModuleIdx, ReferenceIdx, Severity, ThreadIdx};
@@ -10,6 +10,7 @@ use parallax_model::{
     SourceFile, SyncEvent, SyncKind,
 };
 
+use super::blocks::{FlowLoops, Functions, NONE};
 use super::merge::Overview;
 use super::references::References;
 use crate::activations::{Access, LoopSite, NumberMap, Program, Reporter, TouchCollector};
@@ -21,10 +22,13 @@ pub(super) struct Places {
     what: Vec<u32>,
     /// By place: the function that its source is in; equal numbers are the same function.
     scope: Vec<u32>,
+    functions: Functions,
+    /// By loop of the flow graph: its position among the loops of the program.
+    sites: Vec<u32>,
 }
 
 impl Places {
-    pub(super) fn new(recording: &Recording) -> Self {
+    pub(super) fn new(recording: &Recording, functions: Functions, loops: &FlowLoops) -> Self {
         let mut program = Program::default();
         if !recording.program.is_empty() {
             program.modules.push(Module { path: recording.program.as_str().into() });
@@ -70,10 +74,19 @@ impl Places {
                     program.loops.push(LoopSite { file: Some(file), line: place.line });
                     length(program.loops.len() - 1)
                 }),
-                PlaceKind::Other => u32::MAX,
+                PlaceKind::Other | PlaceKind::Block => u32::MAX,
             });
         }
-        Self { program, what, scope }
+        let mut sites = Vec::new();
+        for found in &loops.list {
+            let place = recording.place(found.place);
+            let (path, line) = place.map_or(("", 0), |place| (&*place.file, place.line));
+            sites.push(*loop_at.entry((path, line)).or_insert_with(|| {
+                program.loops.push(LoopSite { file: file_at.get(path).copied(), line });
+                length(program.loops.len() - 1)
+            }));
+        }
+        Self { program, what, scope, functions, sites }
     }
 
     fn scope(&self, place: u32) -> u32 {
@@ -102,6 +115,11 @@ struct Frame {
     place: u32,
     /// Of a loop: how many iterations began.
     iterations: u32,
+    /// Of an execution or iteration that no mark made: the loop of the flow graph.
+    of_loop: u32,
+    /// Of such an execution: when its condition began to be tested. It is not known yet whether an
+    /// iteration follows, and reads wait.
+    tests_since: Option<u64>,
 }
 
 /// Everything of a run before activations are in order.
@@ -109,6 +127,7 @@ pub(super) struct Run<'r> {
     recording: &'r Recording,
     overview: &'r Overview,
     places: &'r Places,
+    loops: &'r FlowLoops,
     pub(super) builder: ActivationTreeBuilder,
     /// By activation: the position of its function or loop.
     pub(super) what: Vec<u32>,
@@ -119,8 +138,12 @@ pub(super) struct Run<'r> {
     /// By thread: the synchronisation that started it.
     pub(super) creators: Vec<Option<usize>>,
     open: Vec<Vec<Frame>>,
+    /// By thread: reads while a condition is tested, by place, with address and bytes.
+    waiting: Vec<Vec<(u32, (u64, u64))>>,
     /// Locks by address.
     locks: NumberMap<u64, u32>,
+    /// References that are locks.
+    is_lock: HashSet<u32>,
     found: Vec<u32>,
     faults: Faults,
 }
@@ -139,13 +162,14 @@ impl<'r> Run<'r> {
     pub(super) fn new(
         recording: &'r Recording,
         overview: &'r Overview,
-        places: &'r Places,
+        (places, loops): (&'r Places, &'r FlowLoops),
         limits: &Limits,
     ) -> Self {
         Self {
             recording,
             overview,
             places,
+            loops,
             builder: ActivationTreeBuilder::new(),
             what: Vec::new(),
             references: References::new(&recording.variables, limits.metadata_bytes / 4),
@@ -153,7 +177,9 @@ impl<'r> Run<'r> {
             syncs: Vec::new(),
             creators: vec![None; overview.threads.len()],
             open: vec![Vec::new(); overview.threads.len()],
+            waiting: vec![Vec::new(); overview.threads.len()],
             locks: NumberMap::default(),
+            is_lock: HashSet::new(),
             found: Vec::new(),
             faults: Faults::default(),
         }
@@ -163,6 +189,19 @@ impl<'r> Run<'r> {
     /// with this event.
     pub(super) fn take(&mut self, thread: ThreadIdx, event: Event, counts: (u32, u32)) {
         let ticks = event.ticks;
+        if self.tests_since(thread).is_some() {
+            match event.what {
+                What::Access { place, address, bytes, is_write: false } => {
+                    if let Some(waiting) = self.waiting.get_mut(thread.idx()) {
+                        waiting.push((place, (address, bytes)));
+                        return;
+                    }
+                }
+                // These may be the end of the loop.
+                What::Block { .. } | What::Leave { .. } | What::FrameEnds { .. } => {}
+                _ => self.test_passes(thread),
+            }
+        }
         match event.what {
             What::Call { place, depth } => {
                 self.close(thread, depth, ticks);
@@ -179,6 +218,12 @@ impl<'r> Run<'r> {
             }
             What::Leave { depth } => {
                 self.close(thread, depth.saturating_add(1), ticks);
+                while self
+                    .last(thread)
+                    .is_some_and(|last| last.depth == depth && last.of_loop != NONE)
+                {
+                    self.end(thread, ticks);
+                }
                 let Some(open) = self.open.get_mut(thread.idx()) else { return };
                 if let Some(frame) = open.pop_if(|frame| frame.depth == depth)
                     && frame.is_own
@@ -193,6 +238,10 @@ impl<'r> Run<'r> {
                 let site = self.site(thread, place);
                 let at = (place, self.recording.place(place));
                 self.references.allocate((address, bytes), at, storage, site);
+            }
+            What::Block { place, depth } => {
+                self.close(thread, depth, ticks);
+                self.block(thread, place, depth, ticks);
             }
             What::FrameEnds { address, bytes } => self.references.end_frame(address, bytes),
             What::Released { place, address } => {
@@ -222,7 +271,11 @@ impl<'r> Run<'r> {
 
     /// Everything that is still open stays without an end; reports what was met.
     pub(super) fn finish(&mut self, report: &mut Reporter<'_>) {
-        let open = self.open.iter().flatten().filter(|frame| frame.is_own).count();
+        for thread in 0..self.open.len() {
+            self.test_fails(ThreadIdx::from_len(thread));
+        }
+        let is_marked = |frame: &&Frame| frame.is_own && frame.of_loop == NONE;
+        let open = self.open.iter().flatten().filter(is_marked).count();
         self.faults.open = open as u64;
         let Faults { homeless, no_loop, open, late, unknown_thread, unknown_place } = self.faults;
         report.many(Severity::Warning, "event-without-call", homeless, || {
@@ -263,14 +316,27 @@ impl<'r> Run<'r> {
         what
     }
 
+    fn last(&self, thread: ThreadIdx) -> Option<Frame> {
+        self.open.get(thread.idx())?.last().copied()
+    }
+
     /// Ends what is open at a depth and below it.
     fn close(&mut self, thread: ThreadIdx, depth: u32, ticks: u64) {
-        let Some(open) = self.open.get_mut(thread.idx()) else { return };
-        while let Some(frame) = open.pop_if(|frame| frame.depth >= depth) {
-            if frame.is_own {
-                self.builder.set_end(frame.activation, ticks);
-                self.faults.late += 1;
-            }
+        while let Some(last) = self.last(thread).filter(|last| last.depth >= depth) {
+            self.end(thread, ticks);
+            self.faults.late += u64::from(last.is_own && last.of_loop == NONE);
+        }
+    }
+
+    /// Ends what was begun last.
+    fn end(&mut self, thread: ThreadIdx, ticks: u64) {
+        if self.tests_since(thread).is_some() {
+            self.test_fails(thread);
+        }
+        if let Some(frame) = self.open.get_mut(thread.idx()).and_then(Vec::pop)
+            && frame.is_own
+        {
+            self.builder.set_end(frame.activation, ticks);
         }
     }
 
@@ -301,11 +367,117 @@ impl<'r> Run<'r> {
             open.push(Frame { depth, is_own: false, ..around });
             return;
         }
-        if let Some(around) = open.last_mut() {
-            around.iterations = around.iterations.saturating_add(1);
-        }
+        self.begin_iteration(thread, depth, ticks);
+    }
+
+    /// Begins an iteration of the execution that was begun last.
+    fn begin_iteration(&mut self, thread: ThreadIdx, depth: u32, ticks: u64) {
+        let Some(around) = self.open.get_mut(thread.idx()).and_then(|open| open.last_mut()) else {
+            return;
+        };
+        let Frame { iterations, of_loop, .. } = *around;
+        around.iterations = iterations.saturating_add(1);
         let number = self.enter(thread, ActivationKind::Iteration, u32::MAX, (0, depth), ticks);
-        self.builder.set_number(number, around.iterations);
+        self.builder.set_number(number, iterations);
+        self.set_loop(thread, of_loop);
+    }
+
+    fn set_loop(&mut self, thread: ThreadIdx, of_loop: u32) {
+        if let Some(last) = self.open.get_mut(thread.idx()).and_then(|open| open.last_mut()) {
+            last.of_loop = of_loop;
+        }
+    }
+
+    /// A block of the function that was entered last begins: loops that it is not in are over, and
+    /// others may begin, or an iteration of one.
+    fn block(&mut self, thread: ThreadIdx, place: u32, depth: u32, ticks: u64) {
+        let open = self.open.get(thread.idx()).into_iter().flatten();
+        let call = open.rev().find(|frame| frame.kind == ActivationKind::Call);
+        let is_of_call = call.is_some_and(|call| {
+            call.depth + 1 == depth && self.places.functions.is_in(place, call.place)
+        });
+        if !is_of_call {
+            return;
+        }
+        let (loops, innermost) = (self.loops, self.loops.of(place));
+        let around = loop {
+            match self.last(thread) {
+                Some(last) if last.of_loop == NONE => break NONE,
+                Some(last) if loops.is_around(last.of_loop, innermost) => break last.of_loop,
+                Some(_) => self.end(thread, ticks),
+                None => return,
+            }
+        };
+        let depth = depth - 1;
+        if self.tests_since(thread).is_some() {
+            self.test_passes(thread);
+        }
+        if loops.is_header(place, around) {
+            if self.last(thread).is_some_and(|last| last.kind == ActivationKind::Iteration) {
+                self.end(thread, ticks);
+            }
+            self.next_iteration(thread, around, ticks);
+        }
+        let mut entered = Vec::new();
+        let mut inner = innermost;
+        while inner != around && inner != NONE {
+            entered.push(inner);
+            inner = loops.parent(inner);
+        }
+        for number in entered.into_iter().rev() {
+            let what = self.places.sites.get(number as usize).copied().unwrap_or(u32::MAX);
+            if self.tests_since(thread).is_some() {
+                self.test_passes(thread);
+            }
+            self.enter(thread, ActivationKind::LoopExecution, what, (0, depth), ticks);
+            self.set_loop(thread, number);
+            self.next_iteration(thread, number, ticks);
+        }
+    }
+
+    /// Begins the next iteration of a loop, or the test whether there is one.
+    fn next_iteration(&mut self, thread: ThreadIdx, number: u32, ticks: u64) {
+        let tests_first = self.loops.tests_first(number);
+        let last = self.open.get_mut(thread.idx()).and_then(|open| open.last_mut());
+        let Some(last) = last else { return };
+        if tests_first {
+            last.tests_since = Some(ticks);
+        } else {
+            let depth = last.depth;
+            self.begin_iteration(thread, depth, ticks);
+        }
+    }
+
+    /// Since when the condition of the loop that was entered last is tested.
+    fn tests_since(&self, thread: ThreadIdx) -> Option<u64> {
+        self.open.get(thread.idx())?.last()?.tests_since
+    }
+
+    /// An iteration follows on the test, which is a part of it.
+    fn test_passes(&mut self, thread: ThreadIdx) {
+        let last = self.open.get_mut(thread.idx()).and_then(|open| open.last_mut());
+        let Some((since, depth)) =
+            last.and_then(|last| Some((last.tests_since.take()?, last.depth)))
+        else {
+            return;
+        };
+        self.begin_iteration(thread, depth, since);
+        self.read_what_waits(thread);
+    }
+
+    /// The loop ends with the test, which is a part of its execution but of no iteration.
+    fn test_fails(&mut self, thread: ThreadIdx) {
+        if let Some(last) = self.open.get_mut(thread.idx()).and_then(|open| open.last_mut()) {
+            last.tests_since = None;
+        }
+        self.read_what_waits(thread);
+    }
+
+    fn read_what_waits(&mut self, thread: ThreadIdx) {
+        let waiting = self.waiting.get_mut(thread.idx()).map(std::mem::take).unwrap_or_default();
+        for (place, bytes) in waiting {
+            self.access(thread, place, bytes, false);
+        }
     }
 
     fn enter(
@@ -330,7 +502,16 @@ impl<'r> Run<'r> {
         });
         self.what.push(what);
         let activation = number;
-        open.push(Frame { depth, kind, activation, is_own: true, place, iterations: 0 });
+        open.push(Frame {
+            depth,
+            kind,
+            activation,
+            is_own: true,
+            place,
+            iterations: 0,
+            of_loop: NONE,
+            tests_since: None,
+        });
         number
     }
 
@@ -363,14 +544,18 @@ impl<'r> Run<'r> {
         Some(self.syncs.len() - 1)
     }
 
-    /// The reference that a lock is.
+    /// The reference that a lock is; locks in one array are several.
     fn lock(&mut self, place: u32, address: u64) -> Option<ReferenceIdx> {
         if let Some(&known) = self.locks.get(&address) {
             return Some(ReferenceIdx::new(known));
         }
         let (named, scope) = (self.recording.place(place), self.places.scope(place));
         self.references.find(address, 1, named, scope, &mut self.found);
-        let found = *self.found.first()?;
+        let mut found = *self.found.first()?;
+        if !self.is_lock.insert(found) {
+            found = self.references.twin(found);
+            self.is_lock.insert(found);
+        }
         self.locks.insert(address, found);
         Some(ReferenceIdx::new(found))
     }

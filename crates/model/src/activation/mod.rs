@@ -213,6 +213,10 @@ pub struct Clock {
 /// The kind of the issue that says that a source has no loops, whatever the program did.
 pub const LOOPS_NOT_RECORDED: &str = "loops-not-recorded";
 
+/// The kind of the issue that says that a source has no accesses to local variables that the
+/// compiler keeps in registers or on the stack: iterations may depend on each other through them.
+pub const LOCALS_NOT_RECORDED: &str = "locals-not-recorded";
+
 /// What a run did, activation by activation.
 #[derive(Debug, Clone)]
 pub struct Activations {

@@ -17,6 +17,7 @@ use parallax_base::StableHash;
 pub use names::add_names;
 
 const SOURCE: &str = include_str!("../../../measure/include/parallax_instrument.c");
+const OPENMP: &str = include_str!("../../../measure/include/parallax_instrument_openmp.h");
 const HEADER: &str = include_str!("../../../measure/include/parallax.h");
 
 /// Why a program was not compiled, or a recording has no names.
@@ -39,8 +40,8 @@ pub enum InstrumentError {
     },
     /// What orders threads there is not seen.
     #[error(
-        "{option}: what orders the threads of OpenMP is not recorded, and everything that they \
-         share would look like a race; compile without it, or mark the program with parallax.h"
+        "{option}: what orders the threads of OpenMP is recorded with gcc only, and with clang \
+         everything that they share would look like a race; compile with gcc"
     )]
     OpenMp {
         /// The option of the compiler.
@@ -90,10 +91,13 @@ pub fn compile(words: &[String], cache: &Path, tool: &Path) -> Result<ExitStatus
         [compiler, arguments @ ..] => (compiler, arguments),
         [] => return Err(InstrumentError::UnknownCompiler { compiler: "nothing".to_owned() }),
     };
-    if let Some(option) = arguments.iter().find(|word| word.starts_with("-fopenmp")) {
+    let family = family(compiler)?;
+    let is_openmp = |word: &&String| word.starts_with("-fopenmp") && *word != "-fopenmp-simd";
+    if family == Family::Clang
+        && let Some(option) = arguments.iter().find(is_openmp)
+    {
         return Err(InstrumentError::OpenMp { option: option.clone() });
     }
-    let family = family(compiler)?;
     let mut command = Command::new(compiler);
     command.args(compile_options(family)).args(arguments);
     if links(arguments) {
@@ -121,13 +125,21 @@ fn family(compiler: &str) -> Result<Family, InstrumentError> {
     }
 }
 
-/// Frame pointers tell where the part of the stack ends that a function has.
+/// Frame pointers tell where the part of the stack ends that a function has. A variable outside of
+/// functions is accessed where the source accesses it, and not once for a whole loop.
 fn compile_options(family: Family) -> Vec<&'static str> {
     let mut options = vec!["-g", "-fsanitize=thread", "-fno-omit-frame-pointer", "-DPARALLAX_OFF"];
     match family {
-        Family::Gcc => options.push("-Wno-tsan"),
+        Family::Gcc => {
+            options.extend(["-fsanitize-coverage=trace-pc", "-Wno-tsan"]);
+            options.extend(["-fno-tree-loop-im", "-fno-tree-pre"]);
+        }
         // Without this, a read before a write to the same variable is not seen.
-        Family::Clang => options.extend(["-mllvm", "-tsan-instrument-read-before-write=1"]),
+        Family::Clang => {
+            options.push("-fsanitize-coverage=bb,no-prune,trace-pc");
+            options.extend(["-mllvm", "-tsan-instrument-read-before-write=1"]);
+            options.extend(["-mllvm", "-disable-licm-promotion"]);
+        }
     }
     options
 }
@@ -155,15 +167,33 @@ fn link_options(family: Family, folder: &Path) -> Vec<String> {
     options
 }
 
+/// Macros of the runtime that make one, from its name.
+const MACROS: [&str; 14] = [
+    "LOCK(",
+    "LOCK_FOR(",
+    "UNLOCK(",
+    "WAIT(",
+    "NEW(",
+    "DELETE(",
+    "PARALLEL(",
+    "PARALLEL_LOOP(",
+    "PARALLEL_LOOP_WHOLE(",
+    "BARRIER(",
+    "BARRIER_OR_CANCEL(",
+    "OPENS(",
+    "CLOSES(",
+    "TASK_LOOP(",
+];
+
 /// The functions of the library for which the runtime has `__wrap_NAME`: by their definitions, and
 /// by the macros that make one.
 fn wrapped() -> Vec<&'static str> {
-    const MACROS: [&str; 6] = ["LOCK(", "LOCK_FOR(", "UNLOCK(", "WAIT(", "NEW(", "DELETE("];
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let name =
         |rest: &'static str| rest.split(|c| !is_name(c)).next().filter(|name| !name.is_empty());
     let mut names: Vec<&str> = Vec::new();
-    for line in SOURCE.lines().filter(|line| !line.starts_with([' ', '#', '/', '*'])) {
+    let lines = SOURCE.lines().chain(OPENMP.lines());
+    for line in lines.filter(|line| !line.starts_with([' ', '#', '/', '*'])) {
         let defined = line.split_once("__wrap_").and_then(|(_, rest)| name(rest));
         let made = MACROS.iter().find_map(|made| line.strip_prefix(made)).and_then(name);
         names.extend(defined.or(made));
@@ -176,7 +206,7 @@ fn wrapped() -> Vec<&'static str> {
 /// The folder with the runtime for a compiler, which is made when there is none.
 fn runtime(compiler: &str, cache: &Path, tool: &Path) -> Result<PathBuf, InstrumentError> {
     let tool = tool.to_string_lossy();
-    let hash = [SOURCE, HEADER, compiler, &tool]
+    let hash = [SOURCE, OPENMP, HEADER, compiler, &tool]
         .iter()
         .fold(StableHash::default(), |hash, text| hash.with(text.as_bytes()).with(&[0]));
     let folder = cache.join(format!("instrument-{:016x}", hash.bits()));
@@ -196,6 +226,9 @@ fn runtime(compiler: &str, cache: &Path, tool: &Path) -> Result<PathBuf, Instrum
     let header = folder.join("parallax.h");
     put("parallax.h", HEADER)?;
     fs::rename(own("parallax.h"), &header).map_err(failed(&header))?;
+    let openmp = folder.join("parallax_instrument_openmp.h");
+    put("parallax_instrument_openmp.h", OPENMP)?;
+    fs::rename(own("parallax_instrument_openmp.h"), &openmp).map_err(failed(&openmp))?;
     put("runtime.c", SOURCE)?;
     put("nothing.c", "")?;
     let quoted = tool.replace('\\', "\\\\").replace('"', "\\\"");
@@ -244,13 +277,15 @@ mod tests {
             "memcpy",
             "sem_wait",
             "thrd_create",
+            "GOMP_parallel",
+            "GOMP_barrier",
+            "GOMP_taskloop_ull",
         ] {
             assert!(names.contains(&name), "{name}: {names:?}");
         }
-        let is_real = |name: &&&str| !SOURCE.contains(&format!("__real_{name}"));
-        let made = ["LOCK(", "LOCK_FOR(", "UNLOCK(", "WAIT(", "NEW(", "DELETE("];
-        let is_made =
-            |name: &str| made.iter().any(|made| SOURCE.contains(&format!("{made}{name}")));
+        let has = |text: &str| SOURCE.contains(text) || OPENMP.contains(text);
+        let is_real = |name: &&&str| !has(&format!("__real_{name}"));
+        let is_made = |name: &str| MACROS.iter().any(|made| has(&format!("{made}{name}")));
         let unknown: Vec<_> = names.iter().filter(is_real).filter(|name| !is_made(name)).collect();
         assert!(unknown.is_empty(), "{unknown:?}");
     }

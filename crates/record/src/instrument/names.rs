@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Seek as _, SeekFrom, Write as _};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use addr2line::{Loader, demangle_auto};
+use addr2line::Loader;
 use object::read::ReadCache;
 use object::{Object as _, ObjectSymbol as _, SymbolKind};
 use parallax_base::{Issues, Limits, Source};
@@ -18,7 +19,7 @@ use parallax_native::MappedFile;
 
 use super::InstrumentError;
 use crate::images::Images;
-use crate::symbols::loader;
+use crate::symbols::{demangled, loader};
 
 /// Writes names behind the rest of a recording, of all addresses that have none; how many were
 /// given one. A recording without such addresses stays as it is.
@@ -36,15 +37,30 @@ pub fn add_names(path: &Path) -> Result<usize, InstrumentError> {
         .map_err(|cause| failed(&cause))?;
     let mut modules: HashMap<u64, Option<Loader>> = HashMap::new();
     let mut named = Vec::new();
+    let mut begins: Vec<u64> = recording
+        .addresses
+        .iter()
+        .filter(|at| at.kind == PlaceKind::Block)
+        .map(|at| at.address)
+        .collect();
+    begins.sort_unstable();
     for at in &recording.addresses {
         let Some(module) = recording.module(at.address) else { continue };
         let loader = modules.entry(module.start).or_insert_with(|| open(module));
         let Some(loader) = loader else { continue };
         // The call before the address to which it returns.
         let address = at.address.wrapping_sub(module.base).wrapping_sub(1);
-        if let Some(place) = place(loader, address, at) {
-            named.push(Named { number: at.number, place });
+        let Some(mut place) = place(loader, address, at) else { continue };
+        if at.kind == PlaceKind::Block {
+            let next = begins.partition_point(|&begin| begin <= at.address);
+            let end = begins.get(next).map_or(module.end, |&next| next.min(module.end));
+            // Without the call with which the next one begins.
+            let end = end.wrapping_sub(module.base).wrapping_sub(LONGEST_CALL);
+            if let Some(first) = first_line(loader, address..end) {
+                (place.inline_depth, place.file, place.line) = first;
+            }
         }
+        named.push(Named { number: at.number, place });
     }
     let used = recording.modules.iter().filter(|module| modules.contains_key(&module.start));
     let variables: Vec<Variable> = used.flat_map(variables).collect();
@@ -66,6 +82,9 @@ fn open(module: &Module) -> Option<Loader> {
     loader(images.get(number)?)
 }
 
+/// Bytes of a call, at most.
+const LONGEST_CALL: u64 = 6;
+
 /// What is at an address of a file: the function whose code it is, and the innermost line that is in
 /// the function's own file.
 fn place(loader: &Loader, address: u64, at: &CodeAddress) -> Option<SourceLocation> {
@@ -85,7 +104,7 @@ fn place(loader: &Loader, address: u64, at: &CodeAddress) -> Option<SourceLocati
     let (function, file, mut line) = match (own, &symbol) {
         (Some(own), _) => own,
         (None, Some(symbol)) => {
-            let name = demangle_auto(symbol.name().into(), None).into_owned();
+            let name = demangled(symbol.name());
             (name, String::new(), 0)
         }
         (None, None) => return None,
@@ -105,7 +124,42 @@ fn place(loader: &Loader, address: u64, at: &CodeAddress) -> Option<SourceLocati
         (PlaceKind::Other, by) => format!("{by} at {}", spot(&function, &file, line)),
         (_, name) => name.to_owned(),
     };
-    Some(SourceLocation { kind: at.kind, name, file, function, line })
+    Some(SourceLocation { kind: at.kind, name, file, function, line, inline_depth: 0 })
+}
+
+/// The lowest line of code, among what is inlined least: whatever a loop contains is inlined as deep
+/// as its own test at least. How deep that is, the file and the line.
+fn first_line(loader: &Loader, code: Range<u64>) -> Option<(u32, String, u32)> {
+    // A function ends where another one begins.
+    let own = loader.find_symbol_info(code.start).map(|symbol| symbol.address());
+    // What the compiler adds by itself is on the line of the function.
+    let begin = own.and_then(|own| loader.find_location(own).ok()?).and_then(|begin| begin.line);
+    let mut first: Option<(u32, String, u32)> = None;
+    for (row, _, _) in loader.find_location_range(code.start, code.end).ok()? {
+        let address = row.max(code.start);
+        if loader.find_symbol_info(address).map(|symbol| symbol.address()) != own {
+            break;
+        }
+        let mut frames = loader.find_frames(address).ok()?;
+        let (mut depth, mut innermost) = (0, None);
+        while let Ok(Some(frame)) = frames.next() {
+            match innermost {
+                None => innermost = frame.location.map(|at| (at.file.map(str::to_owned), at.line)),
+                Some(_) => depth += 1,
+            }
+        }
+        let Some((Some(file), Some(line))) = innermost else { continue };
+        if line == 0 || (depth == 0 && begin == Some(line)) {
+            continue;
+        }
+        let is_lower = first.as_ref().is_none_or(|(of, known, lowest)| {
+            depth < *of || (depth == *of && *known == file && line < *lowest)
+        });
+        if is_lower {
+            first = Some((depth, file, line));
+        }
+    }
+    first
 }
 
 /// A place in few words: file and line, or the function where the line is not known.
@@ -126,7 +180,7 @@ fn variables(module: &Module) -> Vec<Variable> {
         let symbols = file.symbols().filter(object::ObjectSymbol::is_definition);
         let data = symbols.filter(|symbol| symbol.kind() == SymbolKind::Data && symbol.size() > 0);
         let variables = data.filter_map(|symbol| {
-            let name = demangle_auto(symbol.name().ok()?.into(), None);
+            let name = demangled(symbol.name().ok()?);
             // Static variables of functions are numbered by the compiler.
             let name = name.split('.').next().filter(|name| !name.is_empty())?.to_owned();
             Some(Variable {

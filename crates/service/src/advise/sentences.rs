@@ -63,6 +63,14 @@ impl Scope<'_> {
         }
     }
 
+    /// What can be said of a loop, in words.
+    pub(super) fn verdict(&self, advice: &LoopAdvice) -> &'static str {
+        match advice.verdict {
+            Verdict::Independent if self.opened.is_without_locals() => "independent in memory",
+            verdict => verdict.name(),
+        }
+    }
+
     /// Why a loop is judged as it is.
     pub(super) fn because(&self, advice: &LoopAdvice) -> String {
         let list = |wanted: Sharing| -> Vec<&SharedReference> {
@@ -140,10 +148,14 @@ impl Scope<'_> {
         }
         let counters = list(Sharing::Counter);
         if parts.is_empty() {
-            parts.push("no dependences between iterations".into());
+            let through = if self.opened.is_without_locals() { " in memory" } else { "" };
+            parts.push(format!("no dependences between iterations{through}"));
         }
         if !counters.is_empty() && advice.verdict.is_parallel() {
             parts.push(format!("loop counter {} ignored", names(&counters)));
+        }
+        if advice.verdict.is_parallel() && self.opened.is_without_locals() {
+            parts.push("check that no local variable carries a value to the next iteration".into());
         }
         parts.join("; ")
     }

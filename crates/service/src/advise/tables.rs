@@ -43,7 +43,7 @@ impl Scope<'_> {
         let row = |advice: &LoopAdvice| {
             let (own, span) = of(advice);
             LoopAdviceRow {
-                verdict: advice.verdict.name(),
+                verdict: self.verdict(advice),
                 r#loop: self.path(advice.context),
                 context_id: self.id(advice.context),
                 because: self.because(advice),
