@@ -309,3 +309,47 @@ fn fortran_programs_mark_regions_with_the_module() {
     let threads: Vec<&Value> = (0..2).map(|at| &run["regions"]["7"][at][4]).collect();
     assert_ne!(threads[0], threads[1]);
 }
+
+#[test]
+fn parallel_directives_get_marks_and_are_regions_then() {
+    let text = r#"
+        #include <stdio.h>
+        static double a[1000];
+        int main(int argc, char **argv) {
+            (void)argv;
+            if (argc > 0)
+                #pragma omp parallel for
+                for (int i = 0; i < 1000; i++)
+                    a[i] = i;
+            for (int round = 0; round < 3; round++) {
+                #pragma omp parallel
+                {
+                    #pragma omp for
+                    for (int i = 0; i < 1000; i++) a[i] += 1;
+                }
+            }
+            return a[3] != 6;
+        }
+    "#;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plain.c");
+    fs::write(&file, text).unwrap();
+    let mark = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_parallax"));
+        let output = command.arg("mark").arg(&file).args(options).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        (String::from_utf8(output.stdout).unwrap(), said)
+    };
+    let (marked, said) = mark(&[]);
+    assert!(said.contains("regions 1 (line 7), 2 (line 11)"), "{said}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    let Some(program) = Marked::new("gcc", &["-fopenmp", "-O1"], &marked) else { return };
+    let (runs, _) = program.runs(&["--cores", "2", "--reps", "1"], &["./app"]);
+    assert_eq!(counts(&runs["2;1"]), [("1", 1), ("2", 3)]);
+    // In the file itself; a second time there is nothing to do.
+    assert_eq!(mark(&["--write"]).0, "");
+    assert_eq!(fs::read_to_string(&file).unwrap(), marked);
+    assert!(mark(&["--write"]).1.contains("no parallel directive without marks"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), marked);
+}

@@ -25,6 +25,7 @@ mod job;
 mod launch;
 mod lock;
 mod machine;
+mod marking;
 mod plan;
 mod record;
 mod regions;
@@ -42,6 +43,7 @@ pub use frequency::frequencies;
 pub use ipmi::Controller;
 pub use job::{Ended, Outcome, Usage};
 pub use launch::{Job, SUPERVISOR, launch, supervise};
+pub use marking::{MarkError, MarkedRegion, MarkedSource, mark_parallel_regions};
 pub use plan::{
     Configuration, Key, Order, Plan, ProgramOutput, Repetitions, Stop, THREAD_VARIABLES,
     core_counts,

@@ -158,6 +158,11 @@ commands! {
     /// Stands before the compiler: `parallax instrument gcc -O1 prog.c -o prog`. The program then
     /// writes a recording, which `references` and `advise` read, at each run.
     Instrument(instrument::InstrumentArgs, &) = instrument,
+    /// Put marks around the parallel regions of a source file in C or C++.
+    ///
+    /// Each statement of `#pragma omp parallel` becomes a region for `measure`, whatever compiles it.
+    /// Regions that have marks keep them.
+    Mark(mark::MarkArgs, &) = mark,
     /// Open databases and measurements in the browser: serves them to this machine until Ctrl+C.
     Open(serve::OpenArgs, &) = serve,
     /// Write one self-contained web page with the data inside.

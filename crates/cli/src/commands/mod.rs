@@ -20,6 +20,7 @@ mod iterations;
 mod list;
 mod live;
 mod locations;
+mod mark;
 mod measure;
 pub(crate) mod measure_plan;
 mod query;
