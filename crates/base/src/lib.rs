@@ -10,6 +10,7 @@ mod bytes;
 pub mod casts;
 mod chosen;
 mod control;
+mod counted;
 mod folder;
 mod hash;
 mod ids;
@@ -28,6 +29,7 @@ mod window;
 pub use bytes::{BlockCache, ByteSource, MemorySource, ReadError, Source, end_inside, read_range};
 pub use chosen::ChosenFiles;
 pub use control::{Cancelled, Control, ProgressSink};
+pub use counted::{BytesRead, CountedFile, CountedFolder};
 pub use folder::{
     Folder, FolderEntry, ListedFile, ListedFolder, MemoryFolder, NotListed, SubFolder, Survey,
 };

@@ -29,6 +29,32 @@ pub fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
+/// The number of bytes that a person writes as `200MB`, `1.5 GB` or `4GiB`.
+///
+/// # Errors
+/// A sentence about what to write instead.
+pub fn bytes_of(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text} is not a size; write it as 200MB or 1.5GB");
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(wrong)?;
+    let (number, unit) = text.split_at(unit_at);
+    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+    let unit = match unit.trim().to_ascii_lowercase().as_str() {
+        "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        "kib" => 1024.0,
+        "mib" => 1024.0 * 1024.0,
+        "gib" => 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(wrong()),
+    };
+    let bytes = number * unit;
+    if !(0.0..1e18).contains(&bytes) {
+        return Err(wrong());
+    }
+    Ok(crate::casts::saturated_u64(bytes))
+}
+
 /// A count with its word: `1 location`, `1,234 locations`.
 #[must_use]
 pub fn counted(n: u64, one: &str) -> String {

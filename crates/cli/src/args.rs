@@ -125,25 +125,7 @@ impl std::str::FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text} is not a size; write it as 200MB or 1.5GB");
-        let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(wrong)?;
-        let (number, unit) = text.split_at(unit_at);
-        let number: f64 = number.trim().parse().map_err(|_| wrong())?;
-        let unit = match unit.trim().to_ascii_lowercase().as_str() {
-            "b" => 1.0,
-            "k" | "kb" => 1e3,
-            "m" | "mb" => 1e6,
-            "g" | "gb" => 1e9,
-            "kib" => 1024.0,
-            "mib" => 1024.0 * 1024.0,
-            "gib" => 1024.0 * 1024.0 * 1024.0,
-            _ => return Err(wrong()),
-        };
-        let bytes = number * unit;
-        if !(0.0..1e18).contains(&bytes) {
-            return Err(wrong());
-        }
-        Ok(Self(bytes as u64))
+        parallax_base::quantity::bytes_of(text).map(Self)
     }
 }
 

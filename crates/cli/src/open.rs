@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use parallax_base::Folder;
+#[cfg(feature = "sql")]
+use parallax_base::{BytesRead, CountedFile, CountedFolder};
 use parallax_native::DiskFolder;
 use parallax_places::{archive_of, around};
 use parallax_service::{
@@ -29,6 +31,47 @@ pub(crate) fn database(path: &Path, control: &Control) -> anyhow::Result<OpenExp
         }
         _ => Ok(open_data(&data, &OpenLimits::default())?),
     }
+}
+
+/// An experiment whose files are counted as they are read.
+#[cfg(feature = "sql")]
+pub(crate) struct Counted {
+    /// The experiment.
+    pub(crate) opened: OpenExperiment,
+    /// What was read so far.
+    pub(crate) read: BytesRead,
+    /// Length of its files together.
+    pub(crate) len_bytes: u64,
+}
+
+/// Opens the experiment at `path` and counts what is read of its files.
+#[cfg(feature = "sql")]
+pub(crate) fn counted(path: &Path, control: &Control) -> anyhow::Result<Counted> {
+    let (mut data, read) = (data_at(path)?, BytesRead::new());
+    let count = |folder: &Arc<dyn Folder>| -> Arc<dyn Folder> {
+        Arc::new(CountedFolder::new(Arc::clone(folder), read.clone()))
+    };
+    let limits = OpenLimits::default();
+    let (opened, len_bytes) = match &data.content {
+        DataContent::Trace(input) => {
+            let archive = archive_of(input, &data.name, control)?;
+            let len = archive.walk()?.iter().map(|file| file.len).sum();
+            (open(&count(&archive), &limits)?, len)
+        }
+        DataContent::Folder { folder, place, files } => {
+            let len = data.size_bytes()?;
+            let (folder, place, files) = (count(folder), place.clone(), files.clone());
+            data.content = DataContent::Folder { folder, place, files };
+            (open_data(&data, &limits)?, len)
+        }
+        DataContent::File(file) => {
+            let len = data.size_bytes()?;
+            data.content =
+                DataContent::File(Arc::new(CountedFile::new(Arc::clone(file), read.clone())));
+            (open_data(&data, &limits)?, len)
+        }
+    };
+    Ok(Counted { opened, read, len_bytes })
 }
 
 /// What the user means by `path`: the only experiment of a folder, or what a file is a part of.

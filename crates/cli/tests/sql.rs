@@ -6,6 +6,7 @@ mod common;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use common::{printed, rows, run};
 
@@ -90,11 +91,59 @@ fn refusals_say_why_and_mistakes_are_misuse() {
         ),
     ];
     for (arguments, status, expected) in cases {
+        let begun = Instant::now();
         let output = run(&[&["sql", &db], arguments].concat());
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(status), "{arguments:?}: {message}");
         assert!(message.contains(expected), "{arguments:?}: {message}");
         assert!(output.stdout.is_empty(), "{arguments:?}");
+        // The last one would take hours, and so would what only looks at the clock between its rows.
+        assert!(begun.elapsed() < Duration::from_secs(30), "{arguments:?}");
     }
     assert!(!Path::new("never.csv").exists());
+}
+
+#[test]
+fn measurements_of_several_runs_are_asked_together() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let place = |name: &str| fixtures.join(name).display().to_string();
+    let file = place("pascal/solver-v1.json");
+    let maps = rows(&["scaling", &file, "--table", "maps", "--min-share", "0"]);
+    let statement = "SELECT * FROM scaling_table(table => 'maps', min_percent => 0)";
+    assert_eq!(rows(&["sql", &file, statement]), maps);
+    let [one, two, four] = [1, 2, 4].map(|ranks| place(&format!("reactor/n1024-p{ranks}")));
+    let statement = "SELECT cores FROM runs WHERE region_id = 0 ORDER BY cores";
+    let csv = ["--param", "cores=ranks", "--format", "csv", "--with", &two, &four];
+    assert_eq!(printed(&[&["sql", &one, statement], &csv[..]].concat()), "cores\n1\n2\n4\n");
+    // A folder with several databases is an ensemble as well.
+    let folder = tempfile::tempdir().unwrap();
+    for ranks in [1, 2] {
+        let to = folder.path().join(format!("p{ranks}"));
+        std::fs::create_dir(&to).unwrap();
+        for entry in std::fs::read_dir(place(&format!("reactor/n1024-p{ranks}"))).unwrap() {
+            let from = entry.unwrap();
+            if from.file_type().unwrap().is_file() {
+                std::fs::copy(from.path(), to.join(from.file_name())).unwrap();
+            }
+        }
+    }
+    let folder = folder.path().to_str().unwrap();
+    let counted = "SELECT count(DISTINCT run_id) AS n FROM runs";
+    assert_eq!(printed(&["sql", folder, counted, "--format", "csv"]), "n\n2\n");
+    let output = run(&["sql", &file, "SELECT 1", "--stats"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn the_bytes_that_a_statement_reads_are_told() {
+    let db = database();
+    let read = |statement: &str| {
+        let output = run(&["sql", &db, statement, "--stats"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{told}");
+        let line = told.lines().find(|line| line.contains("read") && line.contains(" of "));
+        line.unwrap_or_else(|| panic!("{told}")).to_owned()
+    };
+    assert!(read("SELECT 1 + 1").contains("read 0 B of"), "{}", read("SELECT 1 + 1"));
+    assert!(!read("SELECT count(value) FROM values").contains("read 0 B"));
 }

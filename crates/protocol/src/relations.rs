@@ -3,6 +3,7 @@
 //! Ids are those of the database, and a column that means the same has the same name everywhere, so
 //! that tables are joined by it: `profile_id`, `context_id`, `metric_id`.
 
+use crate::Family;
 use crate::macros::table;
 
 table! {
@@ -210,13 +211,195 @@ table! {
     pub struct TableFunctionRow => TableFunctionTable {
         /// Name of the function.
         function: String,
-        /// The question that it asks.
-        question: String,
+        /// The question that it asks; null for a function of the tree.
+        question: Option<String>,
         /// The table of the answer that it gives.
         gives: String,
         /// What is asked.
         about: String,
         /// Fields of the question, which are given as `field => value`.
         fields: String,
+    }
+}
+
+table! {
+    /// Samples of traces: what was active from one moment to the next, by location and time.
+    pub columns StoredSampleTable {
+        /// Profile number in the database.
+        profile_id: Vec<u32>,
+        /// Context id in the database.
+        context_id: Vec<u32>,
+        /// When it became active, on the trace's clock.
+        start_ns: Vec<u64> ["ns"],
+        /// When the next one did.
+        end_ns: Vec<u64> ["ns"],
+    }
+}
+
+table! {
+    /// Calls, executions of loops and iterations of a recording, depth-first.
+    pub columns StoredActivationTable {
+        /// Position in depth-first order.
+        activation_id: Vec<u32>,
+        /// The activation around it; null for entry calls.
+        parent_id: Vec<Option<u32>>,
+        /// `call`, `loop execution` or `iteration`.
+        kind: Vec<&'static str>,
+        /// Profile number of its thread.
+        profile_id: Vec<u32>,
+        /// Context id in the database.
+        context_id: Vec<u32>,
+        /// The last activation below it; its own number where nothing is below.
+        last_activation_id: Vec<u32>,
+        /// Number of an iteration; null for others.
+        number: Vec<Option<u32>>,
+        /// When it began, on the clock of the run.
+        start_ns: Vec<u64> ["ns"],
+        /// When it ended.
+        end_ns: Vec<u64> ["ns"],
+        /// Whether a time is estimated rather than recorded.
+        is_estimated: Vec<bool>,
+    }
+}
+
+table! {
+    /// Variables and allocations of a recording.
+    pub struct StoredReferenceRow => StoredReferenceTable {
+        /// Its number, as `accesses` has it.
+        reference_id: u32,
+        /// The variable or allocation.
+        reference: String,
+        /// Where it lies: stack, heap, static, global.
+        storage: String,
+        /// Its size.
+        size_bytes: Option<u64> ["B"],
+        /// The activation that allocates it; null for variables.
+        allocated_by_id: Option<u32>,
+        /// The line of the allocation, where it is known.
+        allocated_line: Option<u32>,
+        /// The activation that frees it, where it is known.
+        freed_by_id: Option<u32>,
+        /// Number in the source.
+        source_id: u64,
+    }
+}
+
+table! {
+    /// What activations read and write themselves, without what they call or contain: a row for each
+    /// reference between two synchronisations of the thread.
+    pub columns StoredAccessTable {
+        /// Position of the activation in depth-first order.
+        activation_id: Vec<u32>,
+        /// Number of the variable or allocation.
+        reference_id: Vec<u32>,
+        /// How often it is read.
+        reads: Vec<u32>,
+        /// How often it is written.
+        writes: Vec<u32>,
+        /// Line of the first read; null where it is not known or not read.
+        read_line: Vec<Option<u32>>,
+        /// Line of the first write; null where it is not known or not written.
+        write_line: Vec<Option<u32>>,
+        /// How many synchronisations the thread had passed.
+        epoch: Vec<u32>,
+    }
+}
+
+table! {
+    /// Regions of an ensemble, outer ones before those inside.
+    pub struct StoredRegionRow => StoredRegionTable {
+        /// Place in the order of the tree, counted from 0.
+        region_id: u32,
+        /// Id; 0 is the whole program.
+        region: String,
+        /// The region around it.
+        parent_id: Option<u32>,
+        /// The last region inside it; its own number where nothing is inside.
+        last_region_id: u32,
+        /// Number of regions around it.
+        depth: u32,
+        /// What it is: `program`, `region`, `function`, `loop`, ...
+        kind: &'static str,
+        /// Name; may be empty.
+        name: String,
+        /// Call path.
+        path: String,
+        /// Source file.
+        file: Option<String>,
+        /// First line.
+        first_line: Option<u32>,
+        /// Last line.
+        last_line: Option<u32>,
+    }
+}
+
+table! {
+    /// What was measured of each run in each region.
+    pub columns StoredRunTable {
+        /// Number of the run, by parameters and repetition.
+        run_id: Vec<u32>,
+        /// Number of the region.
+        region_id: Vec<u32>,
+        /// Number of the repetition, as the source counts.
+        repetition: Vec<u32>,
+        /// False for a run that was far too short and may have failed.
+        is_trusted: Vec<bool>,
+        /// One column for each parameter, such as `cores` and `input`: numbers where all of its
+        /// values are numbers.
+        parameters: Family,
+        /// One column for each metric, such as `time`; null where it was not measured.
+        metrics: Family,
+    }
+}
+
+table! {
+    /// Statistics over repetitions, of files that have these instead of the repetitions.
+    pub columns StoredRunStatisticTable {
+        /// Number of the region.
+        region_id: Vec<u32>,
+        /// Name of the metric.
+        metric: Vec<String>,
+        /// Unit of the metric.
+        unit: Vec<String>,
+        /// One column for each parameter.
+        parameters: Family,
+        /// Number of repetitions.
+        repetitions: Vec<u32>,
+        /// Arithmetic mean.
+        mean: Vec<f64> [of unit],
+        /// Median.
+        median: Vec<f64> [of unit],
+        /// Smallest value.
+        min: Vec<f64> [of unit],
+        /// Largest value.
+        max: Vec<f64> [of unit],
+        /// Population standard deviation.
+        deviation: Vec<f64> [of unit],
+    }
+}
+
+table! {
+    /// Values of the parameters of an ensemble, in their order.
+    pub struct ParameterValueRow => ParameterValueTable {
+        /// Name of the parameter.
+        parameter: String,
+        /// Place among the values of the parameter, counted from 0.
+        place: u32,
+        /// The value as a text.
+        value: String,
+        /// The number that it is; null where it is none.
+        number: Option<f64>,
+    }
+}
+
+table! {
+    /// What was measured in an ensemble.
+    pub struct EnsembleMetricRow => EnsembleMetricTable {
+        /// Name: that of its column in `runs`.
+        metric: String,
+        /// Unit of its values.
+        unit: String,
+        /// How many values there are.
+        values: u64,
     }
 }

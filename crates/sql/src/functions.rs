@@ -10,7 +10,10 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use parallax_base::ContextIdx;
+use parallax_model::ContextTree;
 use parallax_service::OpenExperiment;
+
+use crate::SqlSource;
 
 /// What a function computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,6 +26,11 @@ enum Kind {
 
 impl Kind {
     const ALL: [Self; 4] = [Self::IsDescendant, Self::Path, Self::Overlaps, Self::Bin];
+
+    /// Whether it is about the tree of contexts.
+    const fn needs_tree(self) -> bool {
+        matches!(self, Self::IsDescendant | Self::Path)
+    }
 
     const fn name(self) -> &'static str {
         match self {
@@ -46,7 +54,8 @@ impl Kind {
 struct Function {
     kind: Kind,
     signature: Signature,
-    opened: Arc<OpenExperiment>,
+    /// `None` where it needs no tree.
+    opened: Option<Arc<OpenExperiment>>,
 }
 
 impl std::fmt::Debug for Function {
@@ -57,7 +66,8 @@ impl std::fmt::Debug for Function {
 
 impl PartialEq for Function {
     fn eq(&self, other: &Self) -> bool {
-        self.kind == other.kind && Arc::ptr_eq(&self.opened, &other.opened)
+        let of = |function: &Self| function.opened.as_ref().map(Arc::as_ptr);
+        self.kind == other.kind && of(self) == of(other)
     }
 }
 
@@ -69,14 +79,20 @@ impl Hash for Function {
     }
 }
 
-/// All functions, of the tree of an experiment.
-pub(crate) fn all(opened: &Arc<OpenExperiment>) -> Vec<ScalarUDF> {
+/// All functions that there are for a source.
+pub(crate) fn all(source: &SqlSource) -> Vec<ScalarUDF> {
+    let opened = match source {
+        SqlSource::Experiment(opened) => Some(opened),
+        SqlSource::Ensemble(_) => None,
+    };
     let function = |kind: Kind| {
         let whole = vec![DataType::Int64; kind.arguments()];
         let signature = Signature::exact(whole, Volatility::Immutable);
-        ScalarUDF::from(Function { kind, signature, opened: Arc::clone(opened) })
+        let opened = opened.filter(|_| kind.needs_tree()).cloned();
+        ScalarUDF::from(Function { kind, signature, opened })
     };
-    Kind::ALL.into_iter().map(function).collect()
+    let known = Kind::ALL.into_iter().filter(|kind| opened.is_some() || !kind.needs_tree());
+    known.map(function).collect()
 }
 
 impl ScalarUDFImpl for Function {
@@ -105,16 +121,17 @@ impl ScalarUDFImpl for Function {
         let row = |row: usize| -> Option<Vec<i64>> {
             of.iter().map(|of| of.is_valid(row).then(|| of.value(row))).collect()
         };
-        let tree = self.opened.session().tree();
-        let context = |id: i64| -> Option<ContextIdx> {
-            u32::try_from(id).ok().and_then(|id| tree.by_source_id(id))
+        let tree = self.opened.as_ref().map(|opened| opened.session().tree());
+        let context = |id: i64| -> Option<(&ContextTree, ContextIdx)> {
+            let (id, tree) = (u32::try_from(id).ok()?, tree?);
+            tree.by_source_id(id).map(|context| (tree, context))
         };
         Ok(ColumnarValue::Array(match self.kind {
             Kind::IsDescendant => {
                 let is_below = |at| {
                     let ids = row(at)?;
                     Some(match (context(ids[0]), context(ids[1])) {
-                        (Some(below), Some(above)) => {
+                        (Some((tree, below)), Some((_, above))) => {
                             below != above && tree.is_within(below, above)
                         }
                         _ => false,
@@ -126,7 +143,7 @@ impl ScalarUDFImpl for Function {
                 let mut out = StringBuilder::new();
                 for at in 0..rows {
                     let found = row(at).and_then(|ids| context(ids[0]));
-                    out.append_option(found.map(|context| {
+                    out.append_option(found.map(|(tree, context)| {
                         let labels = tree.path(context).into_iter().map(|c| tree.label(c));
                         labels.collect::<Vec<_>>().join(" > ")
                     }));

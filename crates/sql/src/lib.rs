@@ -1,5 +1,5 @@
-//! SQL over an open experiment: its tables, functions of its tree and of time, and every question of
-//! the protocol as a function that gives a table.
+//! SQL over an open experiment or ensemble: its tables, functions of its tree and of time, and every
+//! question of the protocol as a function that gives a table.
 //!
 //! Invariants: a statement only reads, and only what is open; no number is computed here that the
 //! service does not give, except by what the statement itself says.
@@ -10,12 +10,16 @@ mod functions;
 mod numbers;
 mod questions;
 mod scan;
+mod source;
 mod statement;
 mod stores;
+mod subtree;
 mod tables;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::catalog::{CatalogProvider, MemoryCatalogProvider};
@@ -28,10 +32,11 @@ use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement;
 use parallax_base::Control;
 use parallax_protocol::Table;
-use parallax_service::{OpenExperiment, ServiceError};
+use parallax_service::ServiceError;
 use tokio::runtime::Runtime;
 
 use questions::Notes;
+pub use source::SqlSource;
 
 /// Why a statement has no result.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +121,21 @@ impl SqlStatement {
     pub fn all(text: &str) -> Result<Vec<Self>, SqlError> {
         Ok(statement::read(text)?.into_iter().map(Self).collect())
     }
+
+    /// The only statement of a text.
+    ///
+    /// # Errors
+    /// As [`SqlStatement::all`], and when there are several statements, or none.
+    pub fn only(text: &str) -> Result<Self, SqlError> {
+        let mut statements = Self::all(text)?;
+        match (statements.pop(), statements.is_empty()) {
+            (Some(statement), true) => Ok(statement),
+            (None, _) => Err(SqlError::Misuse("there is no statement; write SELECT ...".into())),
+            (Some(_), false) => Err(SqlError::Misuse(
+                "there are several statements; write one, without `;` in between".into(),
+            )),
+        }
+    }
 }
 
 /// What a statement gives.
@@ -127,25 +147,30 @@ pub struct SqlAnswer {
     pub notes: Vec<String>,
 }
 
-/// An experiment that answers statements.
+/// An experiment or ensemble that answers statements.
 pub struct SqlSession {
-    opened: Arc<OpenExperiment>,
+    source: SqlSource,
     limits: SqlLimits,
+    /// How many interrupts there were, where they are heard.
+    interrupts: Option<Arc<AtomicU64>>,
     environment: Arc<RuntimeEnv>,
     runtime: Option<Runtime>,
 }
 
-/// The schema with the tables of the experiment.
+/// How often the clock and the control are looked at while a statement runs.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The schema with the tables.
 const SCHEMA: &str = "public";
 /// The catalog with that schema.
 const CATALOG: &str = "parallax";
 
 impl SqlSession {
-    /// A session over an experiment.
+    /// A session over an experiment or an ensemble.
     ///
     /// # Errors
     /// When the system gives no threads.
-    pub fn new(opened: Arc<OpenExperiment>, limits: SqlLimits) -> Result<Self, SqlError> {
+    pub fn new(source: impl Into<SqlSource>, limits: SqlLimits) -> Result<Self, SqlError> {
         // Without a limit of memory nothing is written anywhere.
         let mode = match limits.memory_bytes {
             Some(_) => DiskManagerMode::OsTmpDirectory,
@@ -161,13 +186,25 @@ impl SqlSession {
         let environment = builder.build_arc().map_err(SqlError::of)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| SqlError::Failed(error.to_string()))?;
-        Ok(Self { opened, limits, environment, runtime: Some(runtime) })
+        let source = source.into();
+        Ok(Self { source, limits, interrupts: None, environment, runtime: Some(runtime) })
     }
 
-    /// The experiment.
+    /// The same, whose statements an interrupt from the terminal withdraws. From then on the process
+    /// is not ended by interrupts; a program that handles them itself withdraws by the control.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn hearing_interrupts(mut self) -> Result<Self, SqlError> {
+        let interrupts = count_interrupts().map_err(|error| SqlError::Failed(error.to_string()))?;
+        self.interrupts = Some(interrupts);
+        Ok(self)
+    }
+
+    /// What statements are asked of.
     #[must_use]
-    pub fn opened(&self) -> &Arc<OpenExperiment> {
-        &self.opened
+    pub fn source(&self) -> &SqlSource {
+        &self.source
     }
 
     /// What the only statement of a text gives. Cancelling `control` withdraws it.
@@ -175,18 +212,10 @@ impl SqlSession {
     /// # Errors
     /// As [`SqlSession::run`], and when there are several statements, or none.
     pub fn query(&self, text: &str, control: &Control) -> Result<Table, SqlError> {
-        let mut statements = SqlStatement::all(text)?;
-        match (statements.pop(), statements.is_empty()) {
-            (Some(statement), true) => Ok(self.run(statement, control)?.table),
-            (None, _) => Err(SqlError::Misuse("there is no statement; write SELECT ...".into())),
-            (Some(_), false) => Err(SqlError::Misuse(
-                "there are several statements; write one, without `;` in between".into(),
-            )),
-        }
+        Ok(self.run(SqlStatement::only(text)?, control)?.table)
     }
 
-    /// What a statement gives. Cancelling `control` withdraws it, and so does an interrupt from the
-    /// terminal.
+    /// What a statement gives. Cancelling `control` withdraws it.
     ///
     /// # Errors
     /// When the statement is wrong, when data cannot be read, when it exceeds its limits, or when it
@@ -195,74 +224,49 @@ impl SqlSession {
         let Some(runtime) = &self.runtime else { return Err(SqlError::Cancelled) };
         let notes = Notes::default();
         let context = self.context(control, &notes)?;
+        // Waited for here and not by the runtime, whose threads a join may keep busy for hours.
+        let (send, receive) = mpsc::sync_channel(1);
         let work = runtime.spawn(async move {
-            let plan = context.state().statement_to_plan(statement.0).await?;
-            let reads = SQLOptions::new()
-                .with_allow_ddl(false)
-                .with_allow_dml(false)
-                .with_allow_statements(false);
-            reads.verify_plan(&plan).map_err(|error| {
-                let what = error.strip_backtrace();
-                DataFusionError::Plan(format!("statements only read; write SELECT: {what}"))
-            })?;
-            let frame = context.execute_logical_plan(plan).await?;
-            let schema = Arc::clone(frame.schema().inner());
-            let batches = frame.collect().await?;
-            let schema = batches.first().map_or(schema, RecordBatch::schema);
-            bridge::table(&schema, &batches)
+            // Nobody waits any more where the statement was withdrawn.
+            let _ = send.send(computed(context, statement.0).await);
         });
-        let limit = self.limits.time;
-        let result = runtime.block_on(async {
-            let abort = work.abort_handle();
-            let stop = async {
-                let begun = tokio::time::Instant::now();
-                let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
-                loop {
-                    // How often the clock and `control` are looked at.
-                    let pause = std::pin::pin!(tokio::time::sleep(Duration::from_millis(20)));
-                    if let futures::future::Either::Right((Ok(()), _)) =
-                        futures::future::select(pause, interrupt.as_mut()).await
-                    {
-                        control.cancel();
-                        return SqlError::Cancelled;
-                    }
-                    if control.check().is_err() {
-                        return SqlError::Cancelled;
-                    }
-                    if let Some(limit) = limit
-                        && begun.elapsed() > limit
-                    {
-                        // Whatever still reads stops as well.
-                        control.cancel();
-                        return SqlError::TooLong(limit);
-                    }
+        let (begun, limit) = (Instant::now(), self.limits.time);
+        let interrupts = || self.interrupts.as_ref().map(|seen| seen.load(Ordering::Relaxed));
+        let before = interrupts();
+        let why = loop {
+            match receive.recv_timeout(PAUSE) {
+                Ok(table) => {
+                    let table = table.map_err(SqlError::of)?;
+                    let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
+                    return Ok(SqlAnswer { table, notes: std::mem::take(&mut *notes) });
                 }
-            };
-            let (work, stop) = (std::pin::pin!(work), std::pin::pin!(stop));
-            match futures::future::select(work, stop).await {
-                futures::future::Either::Left((done, _)) => Ok(done),
-                futures::future::Either::Right((why, _)) => {
-                    abort.abort();
-                    Err(why)
+                Err(RecvTimeoutError::Disconnected) => {
+                    let what = "the statement ended without a result; this is a defect of Parallax";
+                    break SqlError::Failed(what.to_owned());
                 }
+                Err(RecvTimeoutError::Timeout) => {}
             }
-        })?;
-        match result {
-            Ok(table) => {
-                let table = table.map_err(SqlError::of)?;
-                let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
-                Ok(SqlAnswer { table, notes: std::mem::take(&mut *notes) })
+            if control.check().is_err() || interrupts() != before {
+                break SqlError::Cancelled;
             }
-            Err(error) if error.is_cancelled() => Err(SqlError::Cancelled),
-            Err(error) => Err(SqlError::Failed(error.to_string())),
-        }
+            if let Some(limit) = limit
+                && begun.elapsed() > limit
+            {
+                break SqlError::TooLong(limit);
+            }
+        };
+        // Whatever still reads stops as well.
+        control.cancel();
+        work.abort();
+        Err(why)
     }
 
     /// Names that statements may use, for completion: tables and functions.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let tables = tables::TABLES.iter().map(|table| table.name.to_owned());
-        tables.chain(questions::functions().into_iter().map(|named| named.function)).collect()
+        let tables = tables::of(&self.source).iter().map(|table| table.name.to_owned());
+        let functions = questions::functions(&self.source).into_iter();
+        tables.chain(functions.map(|named| named.function)).collect()
     }
 
     /// What one statement is planned with.
@@ -284,24 +288,59 @@ impl SqlSession {
         let context = SessionContext::new_with_state(state);
         let catalog = Arc::new(MemoryCatalogProvider::new());
         let schema = tables::Catalogue {
-            opened: Arc::clone(&self.opened),
+            source: self.source.clone(),
             control: control.clone(),
             notes: Arc::clone(notes),
         };
         catalog.register_schema(SCHEMA, Arc::new(schema)).map_err(SqlError::of)?;
         context.register_catalog(CATALOG, catalog);
-        for function in functions::all(&self.opened) {
+        for function in functions::all(&self.source) {
             context.register_udf(function);
         }
-        for named in questions::functions() {
+        if let SqlSource::Experiment(opened) = &self.source {
+            let (opened, control) = (Arc::clone(opened), control.clone());
+            context.register_udtf(subtree::NAME, Arc::new(subtree::Subtree { opened, control }));
+        }
+        for named in questions::asked_of(&self.source) {
             let name = named.function.clone();
-            let opened = Arc::clone(&self.opened);
+            let source = self.source.clone();
             let (control, notes) = (control.clone(), Arc::clone(notes));
-            let function = questions::Function { named, opened, control, notes };
+            let function = questions::Function { named, source, control, notes };
             context.register_udtf(&name, Arc::new(function));
         }
         Ok(context)
     }
+}
+
+/// The result of a statement.
+async fn computed(context: SessionContext, statement: Statement) -> Result<Table, DataFusionError> {
+    let plan = context.state().statement_to_plan(statement).await?;
+    let reads =
+        SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+    reads.verify_plan(&plan).map_err(|error| {
+        let what = error.strip_backtrace();
+        DataFusionError::Plan(format!("statements only read; write SELECT: {what}"))
+    })?;
+    let frame = context.execute_logical_plan(plan).await?;
+    let schema = Arc::clone(frame.schema().inner());
+    let batches = frame.collect().await?;
+    let schema = batches.first().map_or(schema, RecordBatch::schema);
+    bridge::table(&schema, &batches)
+}
+
+/// Counts interrupts from the terminal from now on.
+fn count_interrupts() -> Result<Arc<AtomicU64>, std::io::Error> {
+    let seen = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&seen);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let listen = async move {
+        while tokio::signal::ctrl_c().await.is_ok() {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let thread = std::thread::Builder::new().name("interrupts".to_owned());
+    thread.spawn(move || runtime.block_on(listen))?;
+    Ok(seen)
 }
 
 impl Drop for SqlSession {

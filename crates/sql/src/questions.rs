@@ -1,4 +1,4 @@
-//! Every question of the protocol about one experiment as functions that give tables.
+//! Every question of the protocol about an experiment or an ensemble as functions that give tables.
 //!
 //! `flat(by => 'module')` is the question `flat` with the field `by`; its first table. A further
 //! table of an answer is a function of its own: `find_histogram(...)`.
@@ -15,47 +15,72 @@ use parallax_protocol::{
     QuestionSchema, Subject, Table, TableFunctionRow, TableFunctionTable, TableSet as _,
     for_each_question,
 };
-use parallax_service::{Answers, OpenExperiment};
+use parallax_service::{Answers, OpenExperiment, scaling};
 use serde_json::{Map, Value};
 
-use crate::bridge;
 use crate::tables::failed;
+use crate::{SqlSource, bridge, subtree};
 
-/// Passes a question on, where it is asked of one experiment.
-trait OfExperiment<Q: Question<Subject = Self>>: Subject {
-    /// Whether it is asked of one experiment.
-    const IS_ASKED: bool = false;
+/// Passes a question on, where it can be asked of a source.
+trait AskedOf<Q: Question<Subject = Self>>: Subject {
+    /// Whether it is asked of sources of this kind.
+    fn is_asked(_: &SqlSource) -> bool {
+        false
+    }
 
-    fn ask(_: &OpenExperiment, _: &Q, _: &Control) -> Option<Result<Answer<Q>>> {
+    fn ask(_: &SqlSource, _: &Q, _: &Control) -> Option<Result<Answer<Q>>> {
         None
     }
 }
 
-impl<Q> OfExperiment<Q> for Experiment
+impl<Q> AskedOf<Q> for Experiment
 where
     Q: Question<Subject = Experiment>,
     OpenExperiment: Answers<Q>,
 {
-    const IS_ASKED: bool = true;
+    fn is_asked(source: &SqlSource) -> bool {
+        matches!(source, SqlSource::Experiment(_))
+    }
 
-    fn ask(opened: &OpenExperiment, request: &Q, control: &Control) -> Option<Result<Answer<Q>>> {
-        Some(opened.answer(request, control).map_err(failed))
+    fn ask(source: &SqlSource, request: &Q, control: &Control) -> Option<Result<Answer<Q>>> {
+        match source {
+            SqlSource::Experiment(opened) => Some(opened.answer(request, control).map_err(failed)),
+            SqlSource::Ensemble(_) => None,
+        }
     }
 }
 
-impl<Q: Question<Subject = Item>> OfExperiment<Q> for Item {}
-impl<Q: Question<Subject = Engine>> OfExperiment<Q> for Engine {}
-impl<Q: Question<Subject = Ensemble>> OfExperiment<Q> for Ensemble {}
-impl<Q: Question<Subject = ExperimentPair>> OfExperiment<Q> for ExperimentPair {}
-impl<Q: Question<Subject = EnsemblePair>> OfExperiment<Q> for EnsemblePair {}
+impl<Q> AskedOf<Q> for Ensemble
+where
+    Q: Question<Subject = Ensemble>,
+    scaling::Ensemble: Answers<Q>,
+{
+    fn is_asked(source: &SqlSource) -> bool {
+        matches!(source, SqlSource::Ensemble(_))
+    }
 
-/// Whether a question is asked of one experiment.
-fn is_asked<Q>() -> bool
+    fn ask(source: &SqlSource, request: &Q, control: &Control) -> Option<Result<Answer<Q>>> {
+        match source {
+            SqlSource::Ensemble(ensemble) => {
+                Some(ensemble.answer(request, control).map_err(failed))
+            }
+            SqlSource::Experiment(_) => None,
+        }
+    }
+}
+
+impl<Q: Question<Subject = Item>> AskedOf<Q> for Item {}
+impl<Q: Question<Subject = Engine>> AskedOf<Q> for Engine {}
+impl<Q: Question<Subject = ExperimentPair>> AskedOf<Q> for ExperimentPair {}
+impl<Q: Question<Subject = EnsemblePair>> AskedOf<Q> for EnsemblePair {}
+
+/// Whether a question is asked of a source.
+fn is_asked<Q>(source: &SqlSource) -> bool
 where
     Q: Question,
-    Q::Subject: OfExperiment<Q>,
+    Q::Subject: AskedOf<Q>,
 {
-    <Q::Subject as OfExperiment<Q>>::IS_ASKED
+    <Q::Subject as AskedOf<Q>>::is_asked(source)
 }
 
 /// The answer to a question.
@@ -77,16 +102,16 @@ fn notes<Q: Question>(reply: &Q::Reply) -> Vec<String> {
 }
 
 fn ask_one<Q>(
-    opened: &OpenExperiment,
+    source: &SqlSource,
     mut fields: Map<String, Value>,
     control: &Control,
 ) -> Result<Answered>
 where
     Q: Question,
-    Q::Subject: OfExperiment<Q>,
+    Q::Subject: AskedOf<Q>,
 {
     nest(&mut fields, &Q::SCHEMA);
-    // What a question is asked of is the experiment that is open.
+    // What a question is asked of is what is open.
     for (name, _) in Q::Subject::FIELDS {
         fields.insert((*name).to_owned(), Value::String(String::new()));
     }
@@ -94,12 +119,12 @@ where
         Ok((_, request)) => request,
         Err(error) => return plan_err!("{error}"),
     };
-    match <Q::Subject as OfExperiment<Q>>::ask(opened, &request, control) {
+    match <Q::Subject as AskedOf<Q>>::ask(source, &request, control) {
         Some(answer) => answer.map(|answer| Answered {
             notes: notes::<Q>(&answer.reply),
             tables: answer.tables.into_named(&answer.unit),
         }),
-        None => plan_err!("{} is not asked of one experiment", Q::SCHEMA.name),
+        None => plan_err!("{} is not asked of what is open", Q::SCHEMA.name),
     }
 }
 
@@ -133,21 +158,21 @@ macro_rules! questions {
     ($($request:ident,)*) => {
         /// Asks the question called `name`.
         pub(crate) fn ask(
-            opened: &OpenExperiment,
+            source: &SqlSource,
             name: &str,
             fields: Map<String, Value>,
             control: &Control,
         ) -> Result<Answered> {
             $(if name == <parallax_protocol::$request as Question>::SCHEMA.name {
-                return ask_one::<parallax_protocol::$request>(opened, fields, control);
+                return ask_one::<parallax_protocol::$request>(source, fields, control);
             })*
             plan_err!("there is no question {name}")
         }
 
-        /// The questions that are asked of one experiment and answered with tables.
-        pub(crate) fn all() -> Vec<QuestionSchema> {
+        /// The questions that are asked of a source and answered with tables.
+        pub(crate) fn all(source: &SqlSource) -> Vec<QuestionSchema> {
             let mut all = Vec::new();
-            $(if is_asked::<parallax_protocol::$request>() {
+            $(if is_asked::<parallax_protocol::$request>(source) {
                 all.push(<parallax_protocol::$request as Question>::SCHEMA);
             })*
             all.retain(|question| !question.tables.is_empty());
@@ -162,8 +187,8 @@ for_each_question!(questions);
 pub(crate) struct Named {
     /// The name in SQL.
     pub(crate) function: String,
-    /// The question.
-    pub(crate) question: &'static str,
+    /// The question; `None` for a function of the tree.
+    pub(crate) question: Option<&'static str>,
     /// What is asked.
     pub(crate) doc: &'static str,
     /// The table of its answer.
@@ -172,39 +197,54 @@ pub(crate) struct Named {
     fields: String,
 }
 
-/// All functions: of each question one for its first table, and one for each of the others.
-pub(crate) fn functions() -> Vec<Named> {
+/// The questions as functions: one for the first table of each, and one for each of the others.
+pub(crate) fn asked_of(source: &SqlSource) -> Vec<Named> {
     let of = |question: QuestionSchema| {
         question.tables.iter().enumerate().map(move |(at, &(table, _))| Named {
             function: match at {
                 0 => question.name.to_owned(),
                 _ => format!("{}_{table}", question.name),
             },
-            question: question.name,
+            question: Some(question.name),
             doc: question.doc,
             table,
             fields: field_names(&question),
         })
     };
-    all().into_iter().flat_map(of).collect()
+    all(source).into_iter().flat_map(of).collect()
+}
+
+/// All functions behind FROM.
+pub(crate) fn functions(source: &SqlSource) -> Vec<Named> {
+    let mut functions = asked_of(source);
+    if matches!(source, SqlSource::Experiment(_)) {
+        functions.push(Named {
+            function: subtree::NAME.to_owned(),
+            question: None,
+            doc: subtree::ABOUT,
+            table: "contexts",
+            fields: "a context id, without a name".to_owned(),
+        });
+    }
+    functions
 }
 
 /// The functions as a table.
-pub(crate) fn table() -> TableFunctionTable {
+pub(crate) fn table(source: &SqlSource) -> TableFunctionTable {
     let row = |named: Named| TableFunctionRow {
         function: named.function,
-        question: named.question.to_owned(),
+        question: named.question.map(ToOwned::to_owned),
         gives: named.table.to_owned(),
         about: named.doc.trim().to_owned(),
         fields: named.fields,
     };
-    functions().into_iter().map(row).collect()
+    functions(source).into_iter().map(row).collect()
 }
 
 /// A question as a function.
 pub(crate) struct Function {
     pub(crate) named: Named,
-    pub(crate) opened: Arc<OpenExperiment>,
+    pub(crate) source: SqlSource,
     pub(crate) control: Control,
     pub(crate) notes: Notes,
 }
@@ -220,7 +260,9 @@ impl TableFunctionImpl for Function {
         &self,
         arguments: TableFunctionArgs<'_, '_>,
     ) -> Result<Arc<dyn TableProvider>> {
-        let Named { question, table, .. } = self.named;
+        let Named { question: Some(question), table, .. } = self.named else {
+            return plan_err!("{} is not a question", self.named.function);
+        };
         let fields = match arguments.exprs() {
             [] => Map::new(),
             // What `statement.rs` makes of `name => value`.
@@ -230,7 +272,7 @@ impl TableFunctionImpl for Function {
             },
             _ => return plan_err!("write {question}(field => value, ...)"),
         };
-        let answer = ask(&self.opened, question, fields, &self.control)?;
+        let answer = ask(&self.source, question, fields, &self.control)?;
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(answer.notes);
         let Some((_, table)) = answer.tables.into_iter().find(|(name, _)| *name == table) else {
             return plan_err!("the answer to {question} has no table {table}");

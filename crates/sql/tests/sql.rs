@@ -1,4 +1,4 @@
-//! Statements over real and generated experiments: the same numbers as the questions, no more bytes
+//! Statements over real and generated experiments and ensembles: the same numbers as the questions, no more bytes
 //! than needed, and nothing that writes.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -8,9 +8,13 @@ mod bytes_read;
 mod common;
 #[path = "sql/documents.rs"]
 mod documents;
+#[path = "sql/ensembles.rs"]
+mod ensembles;
 #[path = "sql/files.rs"]
 mod files;
 #[path = "sql/limits.rs"]
 mod limits;
 #[path = "sql/questions.rs"]
 mod questions;
+#[path = "sql/recordings.rs"]
+mod recordings;

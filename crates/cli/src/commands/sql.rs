@@ -1,10 +1,13 @@
 //! `sql`: statements over what a database holds.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 #[cfg(not(feature = "sql"))]
 use super::Context;
-use crate::args::{Database, Size};
+use crate::args::Size;
+use crate::scaling::EnsembleArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,6 +17,9 @@ Examples:
                    WHERE scope = 'function' GROUP BY name ORDER BY 2 DESC LIMIT 10\"
   parallax sql DB \"SELECT * FROM flat(by => 'module')\"      questions are functions
   parallax sql DB \"EXPLAIN SELECT ...\"                      what is read
+  parallax sql DB \"SELECT ...\" --stats                      how many bytes were read
+  parallax sql runs.json \"SELECT cores, input, time FROM runs WHERE region_id = 0\"
+  parallax sql run-1 \"SELECT ...\" --with run-2 run-4        databases of several runs
   parallax sql DB                                           statements from the terminal
 
 Statements only read. Tables and functions: docs/sql.md.";
@@ -22,8 +28,10 @@ Statements only read. Tables and functions: docs/sql.md.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SqlArgs {
-    #[command(flatten)]
-    database: Database,
+    /// A profile, trace or recording; or measurements of several runs (PaScal, SPERF, Extra-P,
+    /// TALP, CSV), or a folder of the databases of several runs.
+    #[arg(value_name = "DATABASE")]
+    path: PathBuf,
     /// The statement. Without one, statements are read from the terminal or from a pipe; `;` ends
     /// each.
     #[arg(value_name = "STATEMENT")]
@@ -34,6 +42,14 @@ pub(crate) struct SqlArgs {
     /// Stop a statement that takes longer, in seconds.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<f64>,
+    /// Say how many bytes of the database each statement reads.
+    #[arg(long)]
+    stats: bool,
+    /// Further runs: the statement is then about all of them together.
+    #[arg(long, value_name = "PATH", num_args = 1.., help_heading = "Runs")]
+    with: Vec<PathBuf>,
+    #[command(flatten)]
+    ensemble: EnsembleArgs,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -45,8 +61,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 #[cfg(not(feature = "sql"))]
 pub(super) fn sql(_: &Context, arguments: SqlArgs) -> anyhow::Result<()> {
-    let SqlArgs { database, statement, memory_limit, time_limit } = arguments;
-    let _ = (database, statement, memory_limit, time_limit);
+    let SqlArgs { path, statement, memory_limit, time_limit, stats, with, ensemble } = arguments;
+    let _ = (path, statement, memory_limit, time_limit, stats, with, ensemble);
     anyhow::bail!(
         "this parallax was built without the feature `sql`; build it with `--features sql`, or ask \
          with `parallax query`"
@@ -67,11 +83,15 @@ pub(super) use session::sql;
 #[cfg(feature = "sql")]
 mod session {
     use std::io::{IsTerminal as _, Read as _, stdin};
+    use std::path::PathBuf;
     use std::sync::Arc;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use anyhow::Context as _;
-    use parallax_sql::{SqlAnswer, SqlError, SqlLimits, SqlSession, SqlStatement};
+    use parallax_base::BytesRead;
+    use parallax_base::quantity::{counted, quantity};
+    use parallax_service::{Answer, Severity};
+    use parallax_sql::{SqlAnswer, SqlError, SqlLimits, SqlSession, SqlSource, SqlStatement};
     use parallax_wire::{Cell, Cells, Table};
     use rustyline::Editor;
     use rustyline::completion::Completer;
@@ -83,7 +103,8 @@ mod session {
 
     use super::SqlArgs;
     use crate::commands::Context;
-    use crate::open;
+    use crate::open::{self, Counted};
+    use crate::scaling::{self, is_ensemble};
     use crate::text::{Level, Notice, TextTable};
 
     /// Whether an error is that of a statement that is wrong.
@@ -96,11 +117,11 @@ mod session {
             memory_bytes: arguments.memory_limit.map(|size| size.0),
             time: arguments.time_limit.map(Duration::from_secs_f64),
         };
-        let opened = Arc::new(context.open(&arguments.database)?);
-        let session = SqlSession::new(opened, limits)?;
+        let Sources { source, mut statistics, notes } = Sources::open(context, &arguments)?;
+        let session = SqlSession::new(source, limits)?.hearing_interrupts()?;
         let text = match arguments.statement {
             Some(text) => text,
-            None if stdin().is_terminal() => return shell(context, &session),
+            None if stdin().is_terminal() => return shell(context, &session, statistics.as_mut()),
             None => {
                 let mut text = String::new();
                 stdin().read_to_string(&mut text).context("cannot read statements")?;
@@ -116,16 +137,96 @@ mod session {
             return Err(SqlError::Misuse("there is no statement; write SELECT ...".into()).into());
         }
         for statement in statements {
-            run(context, &session, statement)?;
+            run(context, &session, statement, statistics.as_mut())?;
         }
-        context.finish(session.opened(), &[]);
+        match session.source() {
+            SqlSource::Experiment(opened) => context.finish(opened, &notes),
+            SqlSource::Ensemble(ensemble) => {
+                notes.into_iter().for_each(|note| context.note(note));
+                let serious = ensemble.issues.list().iter();
+                let serious = serious.filter(|issue| issue.severity > Severity::Note).count();
+                if serious > 0 {
+                    context.note(format!("`issues` lists {}", counted(serious as u64, "issue")));
+                }
+            }
+        }
         Ok(())
     }
 
-    fn run(context: &Context, session: &SqlSession, statement: SqlStatement) -> anyhow::Result<()> {
+    /// What statements are asked of, as it was opened.
+    struct Sources {
+        source: SqlSource,
+        /// Counts what is read, where that was asked for.
+        statistics: Option<Statistics>,
+        /// Remarks about the opening.
+        notes: Vec<String>,
+    }
+
+    impl Sources {
+        fn open(context: &Context, arguments: &SqlArgs) -> anyhow::Result<Self> {
+            let SqlArgs { path, with, ensemble, stats, .. } = arguments;
+            let (statistics, notes) = (None, Vec::new());
+            if !with.is_empty() || is_ensemble(path) {
+                if *stats {
+                    let whole =
+                        "--stats: measurements of several runs are read whole when they are opened";
+                    return Err(SqlError::Misuse(whole.to_owned()).into());
+                }
+                let paths: Vec<PathBuf> = [path].into_iter().chain(with).cloned().collect();
+                let Answer { value, notes } =
+                    scaling::ensemble(&paths, ensemble, &context.control)?;
+                return Ok(Self { source: Arc::new(value).into(), statistics, notes });
+            }
+            if *stats {
+                let Counted { opened, read, len_bytes } = open::counted(path, &context.control)?;
+                let before = read.bytes();
+                let opening = format!("opening read {}", quantity(before as f64, "B"));
+                let statistics = Some(Statistics { read, before, len_bytes });
+                return Ok(Self {
+                    source: Arc::new(opened).into(),
+                    statistics,
+                    notes: vec![opening],
+                });
+            }
+            let opened = open::database(path, &context.control)?;
+            Ok(Self { source: Arc::new(opened).into(), statistics, notes })
+        }
+    }
+
+    /// What statements read.
+    struct Statistics {
+        read: BytesRead,
+        /// Bytes that were read before the statement.
+        before: u64,
+        /// Length of all files.
+        len_bytes: u64,
+    }
+
+    impl Statistics {
+        /// A sentence about the statement that has just run.
+        fn told(&mut self, elapsed: Duration) -> String {
+            let now = self.read.bytes();
+            let read = now - std::mem::replace(&mut self.before, now);
+            format!(
+                "read {} of {} in {}",
+                quantity(read as f64, "B"),
+                quantity(self.len_bytes as f64, "B"),
+                quantity(elapsed.as_secs_f64(), "s")
+            )
+        }
+    }
+
+    fn run(
+        context: &Context,
+        session: &SqlSession,
+        statement: SqlStatement,
+        statistics: Option<&mut Statistics>,
+    ) -> anyhow::Result<()> {
+        let begun = Instant::now();
         // A statement that is withdrawn withdraws no later one.
         let control = open::control(context.is_quiet);
-        let SqlAnswer { table, notes } = session.run(statement, &control)?;
+        let SqlAnswer { table, mut notes } = session.run(statement, &control)?;
+        notes.extend(statistics.map(|statistics| statistics.told(begun.elapsed())));
         context.output.emit_with(&table, |style, out| match plans(&table) {
             Some(plans) => plans.iter().try_for_each(|plan| writeln!(out, "{plan}")),
             None => TextTable::new(&table).write(style, out),
@@ -177,7 +278,11 @@ mod session {
                            table_functions; functions. Leave with Ctrl-D.";
 
     /// Runs statements as they are typed.
-    fn shell(context: &Context, session: &SqlSession) -> anyhow::Result<()> {
+    fn shell(
+        context: &Context,
+        session: &SqlSession,
+        mut statistics: Option<&mut Statistics>,
+    ) -> anyhow::Result<()> {
         let mut editor: Editor<Names, DefaultHistory> = Editor::new()?;
         editor.set_helper(Some(Names(session.names())));
         let history = parallax_places::cache_folder().map(|folder| folder.join("sql-history"));
@@ -213,7 +318,9 @@ mod session {
                     let answered = SqlStatement::all(whole).map_err(anyhow::Error::from);
                     let answered = answered.and_then(|statements| {
                         let mut statements = statements.into_iter();
-                        statements.try_for_each(|statement| run(context, session, statement))
+                        statements.try_for_each(|statement| {
+                            run(context, session, statement, statistics.as_deref_mut())
+                        })
                     });
                     if let Err(error) = answered {
                         Notice::new(Level::Error, format!("{error:#}")).print(&context.stderr);

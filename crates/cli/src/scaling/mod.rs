@@ -17,9 +17,9 @@ use parallax_protocol::{ScalingTableKind, TypedTable as _};
 use parallax_service::scaling::{ScalingAnswer, ScalingOptions, energy_table, pop_table, scaling};
 use parallax_service::{Answer, Control};
 
-pub(crate) use args::{CompareArgs, CompareSort, MergeArgs, ModelArgs, ScalingArgs};
+pub(crate) use args::{CompareArgs, CompareSort, EnsembleArgs, MergeArgs, ModelArgs, ScalingArgs};
 pub(crate) use growth::run as model;
-pub(crate) use sources::is_ensemble;
+pub(crate) use sources::{ensemble, is_ensemble};
 pub(crate) use text::bullet;
 pub(crate) use versions::{compare, merge};
 
@@ -33,7 +33,7 @@ pub(crate) fn run(
     stderr: &Style,
     control: &Control,
 ) -> anyhow::Result<()> {
-    let opened = sources::ensemble(&args.paths, &args.ensemble, control)?;
+    let opened = ensemble(&args.paths, &args.ensemble, control)?;
     // The metric of databases was chosen when they were opened; files keep all of theirs.
     let metric = args.ensemble.metric.clone().filter(|name| opened.value.metric(name).is_some());
     let options = ScalingOptions { order: args.order, ..args.maps.options(metric)? };

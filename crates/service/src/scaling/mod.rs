@@ -22,6 +22,7 @@ mod open;
 mod overlap;
 mod parameters;
 mod pop;
+mod relations;
 mod remarks;
 mod replies;
 mod runs;
@@ -45,6 +46,10 @@ pub use parallax_import::scaling::{RegionTime, holds_measurements};
 pub use parallax_model::ensemble::{Ensemble, Region, RegionKind};
 pub use parameters::{ParameterRule, ParameterSource, ParameterTable};
 pub use pop::pop_table;
+pub use relations::{
+    ensemble_issue_relation, ensemble_metric_relation, parameter_relation, region_relation,
+    run_relation, run_statistic_relation,
+};
 pub use runs::measure_one_program;
 pub use versions::{
     ComparedRegion, ComparisonAnswer, EnsemblePair, change_limits, compare_versions,

@@ -5,28 +5,35 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::{MemTable, SchemaProvider, TableProvider};
-use datafusion::common::Result;
+use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::TableType;
 use parallax_base::Control;
 use parallax_protocol::{IterationTable, LocationsRequest, Table, TypedTable as _, UserEventTable};
+use parallax_service::scaling::Ensemble;
 use parallax_service::{Answers as _, Holds, OpenExperiment};
 
 use super::derived::Derived;
+use super::ensembles;
 use super::events::{EventRows, Records};
 use super::failed;
+use super::recordings::{Recorded, RecordingRows};
 use super::samples::{Samples, TraceEvents};
 use super::values::{Summary, Values};
-use crate::bridge;
 use crate::questions::{self, Notes};
 use crate::scan::{Rows, ScanTable};
+use crate::{SqlSource, bridge};
 
 /// What gives the rows of a table.
 #[derive(Clone, Copy)]
-enum Content {
+pub(super) enum Content {
     /// All rows at once, when a statement names the table.
     Whole(fn(&OpenExperiment, &Control) -> Result<Table>),
     /// The part that a statement wants.
     Part(fn(Arc<OpenExperiment>, Notes) -> Arc<dyn Rows>),
+    /// All rows of an ensemble, when a statement names the table.
+    OfEnsemble(fn(&Ensemble, &Control) -> Result<Table>),
+    /// The functions behind FROM.
+    Functions,
 }
 
 /// A table that statements may name.
@@ -34,18 +41,26 @@ pub(crate) struct TableEntry {
     /// Its name.
     pub(crate) name: &'static str,
     /// What an experiment needs to have for it; empty where all have it.
-    needs: &'static str,
+    pub(super) needs: &'static str,
     /// Whether an experiment has that.
-    has: fn(&Holds) -> bool,
-    content: Content,
+    pub(super) has: fn(&Holds) -> bool,
+    pub(super) content: Content,
 }
 
-fn always(_: &Holds) -> bool {
+pub(super) fn always(_: &Holds) -> bool {
     true
 }
 
-/// All tables.
-pub(crate) const TABLES: &[TableEntry] = &[
+/// All tables of a source.
+pub(crate) fn of(source: &SqlSource) -> &'static [TableEntry] {
+    match source {
+        SqlSource::Experiment(_) => TABLES,
+        SqlSource::Ensemble(_) => ensembles::TABLES,
+    }
+}
+
+/// All tables of an experiment.
+const TABLES: &[TableEntry] = &[
     TableEntry {
         name: "contexts",
         needs: "",
@@ -162,22 +177,41 @@ pub(crate) const TABLES: &[TableEntry] = &[
         }),
     },
     TableEntry {
+        name: "activations",
+        needs: "a recording of calls, such as a database of Parceive",
+        has: |holds| holds.has_activations,
+        content: Content::Part(|opened, _| {
+            Arc::new(RecordingRows { opened, records: Recorded::Activations })
+        }),
+    },
+    TableEntry {
+        name: "references",
+        needs: "a recording of accesses to data, such as a database of Parceive",
+        has: |holds| holds.has_activations,
+        content: Content::Whole(|opened, _| {
+            Ok(opened.reference_relation().map_err(failed)?.into_table())
+        }),
+    },
+    TableEntry {
+        name: "accesses",
+        needs: "a recording of accesses to data, such as a database of Parceive",
+        has: |holds| holds.has_activations,
+        content: Content::Part(|opened, _| {
+            Arc::new(RecordingRows { opened, records: Recorded::Accesses })
+        }),
+    },
+    TableEntry {
         name: "issues",
         needs: "",
         has: always,
         content: Content::Whole(|opened, _| Ok(opened.issue_relation().into_table())),
     },
-    TableEntry {
-        name: "table_functions",
-        needs: "",
-        has: always,
-        content: Content::Whole(|_, _| Ok(questions::table().into_table())),
-    },
+    TableEntry { name: "table_functions", needs: "", has: always, content: Content::Functions },
 ];
 
-/// The tables of an experiment, for one statement.
+/// The tables of a source, for one statement.
 pub(crate) struct Catalogue {
-    pub(crate) opened: Arc<OpenExperiment>,
+    pub(crate) source: SqlSource,
     pub(crate) control: Control,
     pub(crate) notes: Notes,
 }
@@ -189,21 +223,25 @@ impl fmt::Debug for Catalogue {
 }
 
 impl Catalogue {
-    /// The tables that the experiment has.
-    fn tables(&self) -> impl Iterator<Item = &'static TableEntry> + use<> {
-        let holds = self.opened.holds();
-        TABLES.iter().filter(move |table| (table.has)(&holds))
+    /// What an experiment holds; of an ensemble no table depends on that.
+    fn holds(&self) -> Holds {
+        match &self.source {
+            SqlSource::Experiment(opened) => opened.holds(),
+            SqlSource::Ensemble(_) => Holds::default(),
+        }
     }
 }
 
 #[async_trait]
 impl SchemaProvider for Catalogue {
     fn table_names(&self) -> Vec<String> {
-        self.tables().map(|table| table.name.to_owned()).collect()
+        let holds = self.holds();
+        let there = of(&self.source).iter().filter(|table| (table.has)(&holds));
+        there.map(|table| table.name.to_owned()).collect()
     }
 
     fn table_exist(&self, name: &str) -> bool {
-        TABLES.iter().any(|table| table.name == name)
+        of(&self.source).iter().any(|table| table.name == name)
     }
 
     async fn table_type(&self, name: &str) -> Result<Option<TableType>> {
@@ -211,23 +249,30 @@ impl SchemaProvider for Catalogue {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        let Some(table) = TABLES.iter().find(|table| table.name == name) else { return Ok(None) };
-        if !(table.has)(&self.opened.holds()) {
-            return datafusion::common::plan_err!(
+        let Some(table) = of(&self.source).iter().find(|table| table.name == name) else {
+            return Ok(None);
+        };
+        if !(table.has)(&self.holds()) {
+            return plan_err!(
                 "there is no table {name} here: it needs {}; `SHOW TABLES` lists those that there are",
                 table.needs
             );
         }
-        let (opened, control) = (Arc::clone(&self.opened), self.control.clone());
-        Ok(Some(match table.content {
-            Content::Whole(make) => {
-                let batch = bridge::batch(&make(&opened, &control)?)?;
-                Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?)
+        let whole = match (table.content, &self.source) {
+            (Content::Whole(make), SqlSource::Experiment(opened)) => make(opened, &self.control)?,
+            (Content::OfEnsemble(make), SqlSource::Ensemble(ensemble)) => {
+                make(ensemble, &self.control)?
             }
-            Content::Part(make) => {
-                let rows = make(Arc::clone(&opened), Arc::clone(&self.notes));
-                Arc::new(ScanTable { rows, opened, control })
+            (Content::Functions, source) => questions::table(source).into_table(),
+            (Content::Part(make), SqlSource::Experiment(opened)) => {
+                let rows = make(Arc::clone(opened), Arc::clone(&self.notes));
+                let (opened, control) = (Arc::clone(opened), self.control.clone());
+                return Ok(Some(Arc::new(ScanTable { rows, opened, control })));
             }
-        }))
+            // Each source has tables of its own.
+            _ => return Ok(None),
+        };
+        let batch = bridge::batch(&whole)?;
+        Ok(Some(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?)))
     }
 }

@@ -10,6 +10,7 @@ use parallax_protocol::TableSchema;
 use parallax_service::OpenExperiment;
 use serde_json::Map;
 
+use crate::SqlSource;
 use crate::bridge;
 use crate::filters::Wanted;
 use crate::questions::{self, Notes};
@@ -50,7 +51,12 @@ impl Rows for Derived {
     fn read(self: Arc<Self>, _: &Wanted, _: Option<usize>, control: &Control) -> Result<Batches> {
         let control = control.clone();
         let read = move |()| -> Result<RecordBatch> {
-            let answer = questions::ask(&self.opened, self.question, Map::new(), &control)?;
+            let answer = questions::ask(
+                &SqlSource::from(Arc::clone(&self.opened)),
+                self.question,
+                Map::new(),
+                &control,
+            )?;
             self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(answer.notes);
             match answer.tables.into_iter().find(|(name, _)| *name == self.table) {
                 Some((_, table)) => bridge::batch_of(&table, &self.schema()),

@@ -1,8 +1,10 @@
-//! The tables of an experiment, by name.
+//! The tables of an experiment or an ensemble, by name.
 
 mod catalogue;
 mod derived;
+mod ensembles;
 mod events;
+mod recordings;
 mod samples;
 mod values;
 
@@ -11,7 +13,7 @@ use std::sync::Arc;
 use datafusion::common::DataFusionError;
 use parallax_service::ServiceError;
 
-pub(crate) use catalogue::{Catalogue, TABLES};
+pub(crate) use catalogue::{Catalogue, of};
 
 /// Why a table cannot be read, as DataFusion passes it on.
 pub(crate) fn failed(error: impl Into<ServiceError>) -> DataFusionError {

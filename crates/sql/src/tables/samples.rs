@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, UInt32Array};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::Result;
 use parallax_base::{Control, LocationIdx, TimeWindow, TrackIdx};
-use parallax_engine::{LocationChoice, trace_columns};
-use parallax_protocol::{Column, SampleTable, Table, TraceCallTable, TypedTable as _};
+use parallax_protocol::{StoredSampleTable, TraceCallTable, TypedTable as _};
 use parallax_service::OpenExperiment;
 
 use super::{failed, parts};
@@ -50,11 +48,7 @@ impl Rows for Samples {
     }
 
     fn schema(&self) -> SchemaRef {
-        // Names are in `locations` and `contexts`.
-        let named = |name: &str| ["location", "context"].contains(&name);
-        let whole = bridge::schema(&SampleTable::SCHEMA);
-        let ids = (0..whole.fields().len()).filter(|&at| !named(whole.field(at).name()));
-        whole.project(&ids.collect::<Vec<_>>()).map_or(Arc::clone(&whole), Arc::new)
+        bridge::schema(&StoredSampleTable::SCHEMA)
     }
 
     fn keys(&self) -> (&'static [&'static str], &'static [&'static str]) {
@@ -87,20 +81,8 @@ impl Rows for Samples {
         let window = window(wanted, "start_ns", "end_ns");
         let (schema, control) = (self.schema(), control.clone());
         let read = move |locations: Arc<[LocationIdx]>| -> Result<RecordBatch> {
-            let locations = LocationChoice::Some(locations.to_vec());
-            let samples = trace_columns(self.0.session(), &locations, window, &control);
-            let samples = samples.map_err(failed)?;
-            let ids: [ArrayRef; 2] = [
-                Arc::new(UInt32Array::from(samples.location)),
-                Arc::new(UInt32Array::from(samples.context)),
-            ];
-            let times = Table::new(vec![
-                Column::u64s("start_ns", "ns", "", samples.start),
-                Column::u64s("end_ns", "ns", "", samples.end),
-            ]);
-            let times = bridge::batch(&times)?;
-            let arrays = ids.into_iter().chain(times.columns().iter().cloned()).collect();
-            Ok(RecordBatch::try_new(Arc::clone(&schema), arrays)?)
+            let samples = self.0.sample_relation(&locations, window, &control).map_err(failed)?;
+            bridge::batch_of(&samples.into_table(), &schema)
         };
         Ok(Box::new(parts(&locations, rows, most).into_iter().map(read)))
     }

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, Float64Array, UInt16Array, UInt32Array};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::Result;
 use parallax_base::{Control, LocationIdx};
-use parallax_engine::EngineError;
-use parallax_model::{ContextChoice, MetricChoice, Plan, SliceColumns, SliceRequest};
+use parallax_model::{ContextChoice, MetricChoice, Plan, SliceRequest};
 use parallax_protocol::{LocationValueTable, SummaryValueTable, TypedTable as _};
 use parallax_service::OpenExperiment;
 
@@ -98,26 +96,11 @@ impl Rows for Values {
         let parts = parts(&request.locations, rows, most);
         let read = move |locations: Arc<[LocationIdx]>| -> Result<RecordBatch> {
             let part = SliceRequest { locations: locations.to_vec(), ..request.clone() };
-            let columns = slice(&self.0, &part, &control)?;
-            let arrays: Vec<ArrayRef> = vec![
-                Arc::new(UInt32Array::from(columns.location)),
-                Arc::new(UInt32Array::from(columns.context)),
-                Arc::new(UInt16Array::from(columns.metric)),
-                Arc::new(Float64Array::from(columns.value)),
-            ];
-            Ok(RecordBatch::try_new(Arc::clone(&schema), arrays)?)
+            let values = self.0.value_relation(&part, &control).map_err(failed)?;
+            bridge::batch_of(&values.into_table(), &schema)
         };
         Ok(Box::new(parts.into_iter().map(read)))
     }
-}
-
-fn slice(
-    opened: &OpenExperiment,
-    request: &SliceRequest,
-    control: &Control,
-) -> Result<SliceColumns> {
-    let store = opened.session().profiles().map_err(failed)?;
-    store.slice(request, control).map_err(|error| failed(EngineError::from(error)))
 }
 
 /// Values of the summary over all locations.
@@ -177,13 +160,13 @@ impl Rows for Summary {
     ) -> Result<Batches> {
         let (request, schema, control) = (self.request(wanted), self.schema(), control.clone());
         let read = move |()| -> Result<RecordBatch> {
-            let columns = slice(&self.0, &request, &control)?;
-            let arrays: Vec<ArrayRef> = vec![
-                Arc::new(UInt32Array::from(columns.context)),
-                Arc::new(UInt16Array::from(columns.metric)),
-                Arc::new(Float64Array::from(columns.value)),
-            ];
-            Ok(RecordBatch::try_new(Arc::clone(&schema), arrays)?)
+            let values = self.0.value_relation(&request, &control).map_err(failed)?;
+            let summary = SummaryValueTable {
+                context_id: values.context_id,
+                statistic_id: values.metric_id,
+                value: values.value,
+            };
+            bridge::batch_of(&summary.into_table(), &schema)
         };
         Ok(Box::new(std::iter::once(()).map(read)))
     }

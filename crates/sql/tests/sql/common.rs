@@ -8,10 +8,11 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt16Type, UInt32Ty
 use arrow_array::{Array as _, ArrayRef};
 use arrow_schema::DataType;
 use parallax_base::{Control, Folder, Limits};
-use parallax_native::DiskFolder;
+use parallax_native::{DiskFolder, MappedFile};
 use parallax_protocol::Table;
+use parallax_service::scaling::{EnsembleOptions, ScalingContent, ScalingSource, open_ensemble};
 use parallax_service::{DataContent, OpenExperiment, experiment_at, open, open_data};
-use parallax_sql::{SqlError, SqlLimits, SqlSession};
+use parallax_sql::{SqlError, SqlLimits, SqlSession, SqlSource};
 
 /// A database that lies in the repository.
 pub(crate) fn fixture(path: &str) -> PathBuf {
@@ -36,21 +37,46 @@ pub(crate) fn opened(path: &Path) -> Arc<OpenExperiment> {
     Arc::new(opened)
 }
 
+/// Opens a file of measurements, or several databases, as one ensemble.
+pub(crate) fn ensemble(paths: &[PathBuf]) -> SqlSource {
+    let source = |path: &PathBuf| ScalingSource {
+        name: path.display().to_string(),
+        content: match path.is_dir() {
+            true => ScalingContent::Folder(Arc::new(DiskFolder::new(path))),
+            false => ScalingContent::File(Arc::new(MappedFile::open(path).unwrap())),
+        },
+    };
+    let sources: Vec<ScalingSource> = paths.iter().map(source).collect();
+    let options = EnsembleOptions::default();
+    Arc::new(open_ensemble(&sources, &options, &Control::new()).unwrap().value).into()
+}
+
+/// Opens a database, or a file of measurements.
+pub(crate) fn source(path: &Path) -> SqlSource {
+    if path.extension().is_some_and(|extension| extension == "json") {
+        return ensemble(&[path.to_owned()]);
+    }
+    opened(path).into()
+}
+
 /// A session without limits.
-pub(crate) fn session(opened: &Arc<OpenExperiment>) -> SqlSession {
-    SqlSession::new(Arc::clone(opened), SqlLimits::default()).unwrap()
+pub(crate) fn session(source: &(impl Clone + Into<SqlSource>)) -> SqlSession {
+    SqlSession::new(source.clone(), SqlLimits::default()).unwrap()
 }
 
 /// What a statement gives; it must not fail.
-pub(crate) fn ask(opened: &Arc<OpenExperiment>, statement: &str) -> Table {
-    match try_ask(opened, statement) {
+pub(crate) fn ask(source: &(impl Clone + Into<SqlSource>), statement: &str) -> Table {
+    match try_ask(source, statement) {
         Ok(table) => table,
         Err(error) => panic!("{error}\n{statement}"),
     }
 }
 
-pub(crate) fn try_ask(opened: &Arc<OpenExperiment>, statement: &str) -> Result<Table, SqlError> {
-    session(opened).query(statement, &Control::new())
+pub(crate) fn try_ask(
+    source: &(impl Clone + Into<SqlSource>),
+    statement: &str,
+) -> Result<Table, SqlError> {
+    session(source).query(statement, &Control::new())
 }
 
 /// The rows of a table, each value as text; absent ones are `null`.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use parallax_testkit::needs;
 
-use crate::common::{fixture, opened, try_ask};
+use crate::common::{ensemble, fixture, source, try_ask};
 
 /// The statements of a document: blocks of SQL.
 fn examples(text: &str) -> Vec<String> {
@@ -19,9 +19,12 @@ fn every_example_has_rows() {
     assert!(examples.len() >= 10, "{}", examples.len());
     let Some(trace) = needs::corpus_path("data/reactor/otf2-p4") else { return };
     let databases = [
-        opened(&fixture("reactor/hybrid-n1024-p2x2")),
-        opened(&trace),
-        opened(&fixture("otf2/all-records")),
+        source(&fixture("reactor/hybrid-n1024-p2x2")),
+        source(&trace),
+        source(&fixture("otf2/all-records")),
+        source(&fixture("measured")),
+        ensemble(&[1, 2, 4, 8].map(|ranks| fixture(&format!("reactor/n1024-p{ranks}")))),
+        source(&fixture("pascal/solver-v1.json")),
     ];
     for example in examples {
         let found = databases.iter().map(|database| try_ask(database, &example));

@@ -1,13 +1,13 @@
 //! Statements with the rows that they give, in files as sqllogictest has them.
 //!
-//! A file begins with `database PATH` below the fixtures. `query` is followed by a statement, `----`
+//! A file begins with `database PATH` below the fixtures; a file of measurements is an ensemble. `query` is followed by a statement, `----`
 //! and its rows, columns separated by a space; `error` by a statement, `----` and a part of the
 //! message. Records are separated by an empty line.
 
 use std::fs;
 use std::path::Path;
 
-use crate::common::{fixture, opened, rows, try_ask};
+use crate::common::{fixture, rows, source, try_ask};
 
 #[test]
 fn statements_of_files_give_their_rows() {
@@ -19,7 +19,7 @@ fn statements_of_files_give_their_rows() {
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         let (first, records) = text.split_once('\n').unwrap();
-        let database = opened(&fixture(first.strip_prefix("database ").unwrap()));
+        let database = source(&fixture(first.strip_prefix("database ").unwrap()));
         let records = records.split("\n\n").map(str::trim).filter(|record| !record.is_empty());
         for record in records.filter(|record| !record.starts_with('#')) {
             let (kind, rest) = record.split_once('\n').unwrap();

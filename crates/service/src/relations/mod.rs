@@ -1,12 +1,20 @@
 //! What an experiment holds, row by row: the tables that queries over all of it combine.
 
-use parallax_base::{Control, LocationIdx, TimeWindow, TrackIdx};
-use parallax_engine::EngineError;
-use parallax_model::{CollectiveOperation, ContextKind, Formula, LinkKind, Relation, TraceStore};
+mod recordings;
+
+use std::ops::Range;
+
+use parallax_base::{Control, Issues, LocationIdx, TimeWindow, TrackIdx};
+use parallax_engine::{EngineError, LocationChoice, trace_columns};
+use parallax_model::{
+    CollectiveOperation, ContextChoice, ContextKind, Formula, LinkKind, MetricChoice, Plan,
+    Relation, SliceRequest, TraceStore,
+};
 use parallax_protocol::{
-    CollectiveRow, CollectiveTable, IssueRow, IssueTable, MeasuredRow, MeasuredTable, MomentRow,
-    MomentTable, StatisticRow, StatisticTable, StoredContextRow, StoredContextTable,
-    StoredCounterRow, StoredCounterTable, StoredLinkRow, StoredLinkTable, TraceCallTable,
+    CollectiveRow, CollectiveTable, IssueRow, IssueTable, LocationValueTable, MeasuredRow,
+    MeasuredTable, MomentRow, MomentTable, StatisticRow, StatisticTable, StoredContextRow,
+    StoredContextTable, StoredCounterRow, StoredCounterTable, StoredLinkRow, StoredLinkTable,
+    StoredSampleTable, TraceCallTable,
 };
 
 use crate::{OpenExperiment, ServiceError, issue_replies};
@@ -47,9 +55,21 @@ impl OpenExperiment {
     /// # Errors
     /// When the question is withdrawn.
     pub fn context_relation(&self, control: &Control) -> Result<StoredContextTable, EngineError> {
+        self.context_relation_of(0..self.session.tree().len(), control)
+    }
+
+    /// The contexts at some places of the tree, such as those of a subtree.
+    ///
+    /// # Errors
+    /// When the question is withdrawn.
+    pub fn context_relation_of(
+        &self,
+        places: Range<usize>,
+        control: &Control,
+    ) -> Result<StoredContextTable, EngineError> {
         let tree = self.session.tree();
         let mut rows = Rows::new(control);
-        for context in tree.iter() {
+        for context in tree.iter().skip(places.start).take(places.len()) {
             rows.push(|| {
                 let function = tree.enclosing_function(context);
                 let of_function = function.and_then(|above| tree.function(above));
@@ -133,19 +153,63 @@ impl OpenExperiment {
     /// What was repaired, dropped or guessed so far.
     #[must_use]
     pub fn issue_relation(&self) -> IssueTable {
-        let issues = issue_replies(&self.issues()).into_iter();
-        issues
-            .map(|issue| IssueRow {
-                kind: issue.kind,
-                severity: issue.severity.to_string(),
-                stage: issue.stage.to_string(),
-                place: issue.place,
-                file: issue.file,
-                byte_offset: issue.offset,
-                message: issue.message,
-                count: issue.count,
-            })
-            .collect()
+        issue_table(&self.issues())
+    }
+
+    /// Values of locations.
+    ///
+    /// # Errors
+    /// When there are none, they cannot be read, or the question is withdrawn.
+    pub fn value_relation(
+        &self,
+        request: &SliceRequest,
+        control: &Control,
+    ) -> Result<LocationValueTable, EngineError> {
+        let columns = self.session.profiles()?.slice(request, control)?;
+        Ok(LocationValueTable {
+            profile_id: columns.location,
+            context_id: columns.context,
+            metric_id: columns.metric,
+            value: columns.value,
+        })
+    }
+
+    /// All values of some locations, which are ascending and distinct.
+    ///
+    /// # Errors
+    /// As [`OpenExperiment::value_relation`].
+    pub fn value_relation_of(
+        &self,
+        locations: &[LocationIdx],
+        control: &Control,
+    ) -> Result<LocationValueTable, EngineError> {
+        let request = SliceRequest {
+            locations: locations.to_vec(),
+            contexts: ContextChoice::Tree,
+            metrics: MetricChoice::All,
+            plan: Plan::Cheapest,
+        };
+        self.value_relation(&request, control)
+    }
+
+    /// The samples of some locations that reach into a window, not cut at it.
+    ///
+    /// # Errors
+    /// When there are no traces, they cannot be read, or the question is withdrawn.
+    pub fn sample_relation(
+        &self,
+        locations: &[LocationIdx],
+        window: TimeWindow,
+        control: &Control,
+    ) -> Result<StoredSampleTable, EngineError> {
+        let locations = LocationChoice::Some(locations.to_vec());
+        let columns = trace_columns(&self.session, &locations, window, control)?;
+        Ok(StoredSampleTable {
+            profile_id: columns.location,
+            context_id: columns.context,
+            start_ns: columns.start,
+            end_ns: columns.end,
+        })
     }
 
     /// The calls of some tracks that overlap a window, not cut at it.
@@ -293,6 +357,23 @@ impl OpenExperiment {
             .map_err(EngineError::from)?;
         Ok(rows.finish()?.into_iter().collect())
     }
+}
+
+/// Issues as a table.
+pub(crate) fn issue_table(issues: &Issues) -> IssueTable {
+    let issues = issue_replies(issues).into_iter();
+    issues
+        .map(|issue| IssueRow {
+            kind: issue.kind,
+            severity: issue.severity.to_string(),
+            stage: issue.stage.to_string(),
+            place: issue.place,
+            file: issue.file,
+            byte_offset: issue.offset,
+            message: issue.message,
+            count: issue.count,
+        })
+        .collect()
 }
 
 fn location_of(store: &dyn TraceStore, track: TrackIdx) -> Option<u32> {
