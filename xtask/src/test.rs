@@ -191,8 +191,10 @@ fn page(run: &mut Run) -> Result<()> {
 
 /// What all tests are built with: the types of the web are compared with those that are kept, and the
 /// tool can use GPUs.
-pub(crate) const FEATURES: [&str; 2] =
-    ["--features", "parallax-wire/typescript,parallax-cli/gpu,parallax-cli/sql"];
+pub(crate) const FEATURES: [&str; 2] = [
+    "--features",
+    "parallax-wire/typescript,parallax-cli/gpu,parallax-cli/sql,parallax-python/sql",
+];
 
 /// The command that runs unit and integration tests.
 pub(crate) fn runner(filters: &[String]) -> Command {

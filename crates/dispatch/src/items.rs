@@ -23,8 +23,12 @@ pub(crate) struct Item {
     pub(crate) content: Content,
 }
 
-pub(crate) enum Content {
+/// What an item is.
+#[derive(Clone)]
+pub enum Content {
+    /// One execution.
     Experiment(Arc<OpenExperiment>),
+    /// Several executions with the parameters in which they differ.
     Ensemble(Arc<Ensemble>),
 }
 
@@ -98,6 +102,14 @@ impl Items {
 }
 
 impl Dispatcher {
+    /// What is open under a key, for programs that ask it themselves.
+    ///
+    /// # Errors
+    /// When nothing is open under this key.
+    pub fn content(&self, key: &str) -> Result<Content, ErrorReply> {
+        Ok(self.item(key)?.content.clone())
+    }
+
     pub(crate) fn experiment(&self, key: &str) -> Result<Arc<OpenExperiment>, ErrorReply> {
         match &self.item(key)?.content {
             Content::Experiment(opened) => Ok(Arc::clone(opened)),

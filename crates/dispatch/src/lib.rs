@@ -23,6 +23,7 @@ use serde_json::Value;
 use crate::items::{Item, Items};
 
 pub use archives::Archives;
+pub use items::Content;
 pub use response::{AnswerTables, NamedTable, Response};
 
 /// A file or folder that may be opened.

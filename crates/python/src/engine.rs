@@ -11,6 +11,8 @@ use parallax_protocol::ErrorReply;
 use pyo3::prelude::*;
 
 use crate::archives::CachedArchives;
+#[cfg(feature = "sql")]
+use crate::statement;
 use crate::stream::Stream;
 use crate::table::{Table, make_texts_unique};
 use crate::wait::{answered, failure};
@@ -111,6 +113,32 @@ impl Engine {
     ) -> PyResult<Stream> {
         self.usable(py)?;
         Ok(Stream::new(Arc::clone(&item.open), requests, table))
+    }
+
+    /// What a statement in SQL gives of `item`, and the remarks of the questions that it asks.
+    /// `memory_limit` is a size such as `2GB`, `time_limit` is in seconds.
+    #[cfg(feature = "sql")]
+    #[pyo3(signature = (item, statement, memory_limit=None, time_limit=None, progress=None))]
+    fn sql(
+        &self,
+        py: Python<'_>,
+        item: &Item,
+        statement: String,
+        memory_limit: Option<&str>,
+        time_limit: Option<f64>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Table, Vec<String>)> {
+        let shared = self.usable(py)?;
+        let limits = statement::limits(memory_limit, time_limit);
+        let limits = limits.map_err(|error| failure(py, &error))?;
+        let open = Arc::clone(&item.open);
+        let (table, notes) = answered(py, progress, move |control| {
+            let content = shared.dispatcher.content(&open.key)?;
+            let mut answer = statement::run(content, &statement, limits, control)?;
+            make_texts_unique(&mut answer.0);
+            Ok(answer)
+        })?;
+        Ok((Table::new(table), notes))
     }
 }
 

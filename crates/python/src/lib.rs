@@ -7,6 +7,8 @@
 
 mod archives;
 mod engine;
+#[cfg(feature = "sql")]
+mod statement;
 mod stream;
 mod table;
 mod wait;

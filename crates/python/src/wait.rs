@@ -7,7 +7,6 @@ use std::thread;
 use std::time::Duration;
 
 use parallax_base::Control;
-use parallax_dispatch::AnswerTables;
 use parallax_protocol::ErrorReply;
 use pyo3::prelude::*;
 
@@ -17,11 +16,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Runs `work` on a thread of its own and waits for its answer. Other threads of Python run
 /// meanwhile; a signal whose handler raises, such as Ctrl+C, withdraws the question. `progress` is
 /// called with how many parts of how many are done.
-pub(crate) fn answered(
+pub(crate) fn answered<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&Control) -> Result<AnswerTables, ErrorReply> + Send + 'static,
-) -> PyResult<AnswerTables> {
+    work: impl FnOnce(&Control) -> Result<T, ErrorReply> + Send + 'static,
+) -> PyResult<T> {
     let parts = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
     let seen = Arc::clone(&parts);
     let control = Control::with_progress(move |done, total| {

@@ -14,17 +14,19 @@ def blocks(path: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", (ROOT / path).read_text(), re.S | re.M)
 
 
-@pytest.mark.parametrize("at", range(2))
-def test_the_first_look_runs(
+@pytest.mark.parametrize("at", range(3))
+def test_the_lines_of_the_manual_run(
     at: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT / "fixtures")
     shown = blocks("docs/python.md")
-    assert len(shown) == 2
+    assert len(shown) == 3
     exec(compile(shown[at], "docs/python.md", "exec"), {})
     if at == 0:
         out = capsys.readouterr().out
         assert "reactor" in out and "MPI_Allreduce" in out and "balance_ratio" in out
+    if at == 1:
+        assert "function" in capsys.readouterr().out
 
 
 def test_the_lines_of_the_readme_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,6 +194,7 @@ const CRATES: &[Crate] = &[
             "parallax-dispatch",
             "parallax-places",
             "parallax-protocol",
+            "parallax-sql",
             "parallax-wire",
         ],
     },

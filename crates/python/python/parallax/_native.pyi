@@ -17,6 +17,15 @@ class Engine:
         self, request: str, progress: Callable[[int, int], object] | None = None
     ) -> tuple[str, list[tuple[str, Table]], list[Item]]: ...
     def stream(self, item: Item, requests: Sequence[str], table: str) -> Stream: ...
+    # Only where the package was built with SQL.
+    def sql(
+        self,
+        item: Item,
+        statement: str,
+        memory_limit: str | None = None,
+        time_limit: float | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> tuple[Table, list[str]]: ...
 
 class Item:
     @property

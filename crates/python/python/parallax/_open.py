@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from . import _interop
 from ._answers import Answer, Record, parse
-from ._errors import MisuseError, OpenError, ParallaxWarning
+from ._errors import MisuseError, MissingLibraryError, OpenError, ParallaxWarning
 from ._native import Engine
 from ._progress import progress
 from ._questions import EnsembleQuestions, ExperimentQuestions
 from ._stream import TableStream
+from ._table import Table
 from ._tree import Tree
 
 if TYPE_CHECKING:
@@ -139,6 +140,57 @@ class _Item:
 
     def _engine(self) -> Engine:
         return _the_engine()
+
+    def sql(
+        self,
+        statement: str,
+        /,
+        *,
+        memory_limit: int | str | None = None,
+        time_limit: float | None = None,
+    ) -> Table:
+        """What a statement in SQL gives; it reads the part of the files that it needs.
+
+        Tables and functions: ``SHOW TABLES``, ``SELECT * FROM table_functions``, and docs/sql.md.
+
+        Parameters
+        ----------
+        statement
+            One statement that only reads.
+        memory_limit
+            Memory for sorting, grouping and joining, in bytes or as ``2GB``; beyond it these go to
+            temporary files. Default: no limit.
+        time_limit
+            Seconds after which the statement is stopped. Default: no limit.
+
+        Raises
+        ------
+        MissingLibraryError
+            When the package was built without SQL.
+        MisuseError
+            When the statement is wrong, or would not only read.
+        ReadError
+            When data cannot be read, or the statement exceeds a limit.
+
+        Examples
+        --------
+        >>> experiment.sql("SELECT name, depth FROM contexts LIMIT 5").to_pandas()
+        >>> ensemble.sql("SELECT cores, avg(time) FROM runs WHERE region_id = 0 GROUP BY cores")
+        """
+        engine = _the_engine()
+        if not hasattr(engine, "sql"):
+            raise MissingLibraryError(
+                "this package was built without SQL",
+                "build it with `maturin build --release --features sql`, or ask questions and give "
+                "their tables to DuckDB",
+            )
+        memory = f"{memory_limit}B" if isinstance(memory_limit, int) else memory_limit
+        table, notes = _told(
+            lambda tell: engine.sql(self._native, statement, memory, time_limit, tell)
+        )
+        for note in notes:
+            warnings.warn(note, ParallaxWarning, stacklevel=2)
+        return Table(table)
 
     def view(self, view: str = "", /, *, height: int = 640) -> Any:
         """The page of Parallax in a notebook, as a widget; needs anywidget.
