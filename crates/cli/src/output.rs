@@ -175,13 +175,15 @@ impl Output {
     }
 }
 
+/// Writes a table as Parquet.
 #[cfg(feature = "parquet")]
-fn parquet(table: &Table, out: &mut (dyn Write + Send)) -> io::Result<()> {
+pub(crate) fn parquet(table: &Table, out: &mut (dyn Write + Send)) -> io::Result<()> {
     Ok(parallax_wire::write_parquet(table, out)?)
 }
 
+/// Says that this build writes no Parquet.
 #[cfg(not(feature = "parquet"))]
-fn parquet(_: &Table, _: &mut (dyn Write + Send)) -> io::Result<()> {
+pub(crate) fn parquet(_: &Table, _: &mut (dyn Write + Send)) -> io::Result<()> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
         "this build has no Parquet; build it with the feature `parquet`, or use --format arrow",

@@ -17,7 +17,7 @@ use crate::tables::failed;
 pub(crate) const NAME: &str = "subtree";
 /// What it gives, for lists.
 pub(crate) const ABOUT: &str = "A context and everything below it, as rows of `contexts`; only \
-                                these places of the tree are looked at.";
+                                these places of the tree are read.";
 
 /// The function.
 pub(crate) struct Subtree {

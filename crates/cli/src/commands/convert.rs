@@ -1,5 +1,6 @@
-//! `convert`: traces into archives, several of them as one workflow.
+//! `convert`: traces into archives, several of them as one workflow, and databases into tables.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use parallax_service::{
 };
 
 use super::Context;
+use super::convert_tables::{self, PartSize};
 use crate::output::{Format, Output};
 use crate::text::{Level, Notice, count};
 use crate::traces::{self, NamedPath};
@@ -18,7 +20,8 @@ use crate::traces::{self, NamedPath};
 /// What is converted, and how several traces belong together.
 #[derive(Debug, Args)]
 #[command(override_usage = "parallax convert [OPTIONS] <TRACE>... <ARCHIVE>\n       \
-                      parallax convert --component <NAME=TRACE>... <ARCHIVE>")]
+                      parallax convert --component <NAME=TRACE>... <ARCHIVE>\n       \
+                      parallax convert --to parquet <DATABASE> <FOLDER>")]
 pub(crate) struct ConvertArgs {
     /// The trace: the anchor file (.otf2), tau.trc or a JSON file, compressed or not. Several
     /// traces are the components of a workflow. The archive to make comes last, such as
@@ -26,6 +29,16 @@ pub(crate) struct ConvertArgs {
     /// become one workflow profile.
     #[arg(value_name = "TRACE", required = true)]
     paths: Vec<PathBuf>,
+    /// What to make: an archive of traces, or a folder with the tables of SQL as Parquet files, for
+    /// DuckDB, Polars and Spark.
+    #[arg(long, value_enum, default_value = "archive", help_heading = "Tables")]
+    to: Target,
+    /// Parquet: rows of a part at most; a location is in one part.
+    #[arg(long, value_name = "ROWS", default_value_t = 4_000_000, help_heading = "Tables")]
+    part_rows: u64,
+    /// Parquet: locations of a part at most; default: as many as the rows allow.
+    #[arg(long, value_name = "LOCATIONS", help_heading = "Tables")]
+    part_locations: Option<NonZeroUsize>,
     /// A trace with the name of its component; default: the name of the file or its folder.
     #[arg(long, value_name = "NAME=TRACE", help_heading = "Workflow")]
     component: Vec<String>,
@@ -53,6 +66,16 @@ pub(crate) struct ConvertArgs {
     /// Memory for events that wait to be written, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     memory: usize,
+}
+
+/// What is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Target {
+    /// An archive, or the profile of a workflow where its name ends in .json.
+    Archive,
+    /// The tables of SQL: contexts, locations and metrics as a file each; values, samples or
+    /// trace_events as a folder of parts by location.
+    Parquet,
 }
 
 /// How clocks are brought together.
@@ -84,6 +107,9 @@ impl From<Align> for Alignment {
 
 pub(super) fn convert(context: &Context, arguments: &ConvertArgs) -> anyhow::Result<()> {
     let Some((output, plain)) = arguments.paths.split_last() else { return Ok(()) };
+    if arguments.to == Target::Parquet {
+        return to_parquet(context, arguments, plain, output);
+    }
     let mut inputs = Vec::new();
     for text in &arguments.component {
         let (name, path) = text.split_once('=').with_context(|| {
@@ -118,6 +144,35 @@ pub(super) fn convert(context: &Context, arguments: &ConvertArgs) -> anyhow::Res
     )?;
     tell(context, &issues, inputs.len() > 1);
     Ok(())
+}
+
+/// The tables of one database.
+fn to_parquet(
+    context: &Context,
+    arguments: &ConvertArgs,
+    inputs: &[PathBuf],
+    output: &Path,
+) -> anyhow::Result<()> {
+    let [input] = inputs else {
+        anyhow::bail!(
+            "--to parquet takes one database and the folder to write, such as {} tables",
+            inputs.first().map_or(output, PathBuf::as_path).display()
+        );
+    };
+    let is_workflow = arguments.align != Align::Auto
+        || arguments.workflow.is_some()
+        || [&arguments.component, &arguments.ranks, &arguments.depends, &arguments.offset]
+            .iter()
+            .any(|given| !given.is_empty());
+    if is_workflow {
+        anyhow::bail!(
+            "options of workflows make archives: convert the traces into an archive, then that with \
+             --to parquet"
+        );
+    }
+    let locations = arguments.part_locations.map_or(usize::MAX, NonZeroUsize::get);
+    let size = PartSize { rows: arguments.part_rows, locations };
+    convert_tables::tables(context, input, output, size)
 }
 
 /// The profiles of several applications as the profile of one workflow.

@@ -8,6 +8,7 @@ mod clusters;
 mod compare;
 mod completions;
 mod convert;
+mod convert_tables;
 mod correlate;
 mod devices;
 mod distribution;
