@@ -1,10 +1,12 @@
-//! The examples of the documents run.
+//! The examples of the manual run, and it has every table.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use parallax_sql::SqlSource;
 use parallax_testkit::needs;
 
-use crate::common::{ensemble, fixture, source, try_ask};
+use crate::common::{ask, ensemble, fixture, rows, source, try_ask};
 
 /// The statements of a document: blocks of SQL.
 fn examples(text: &str) -> Vec<String> {
@@ -12,20 +14,74 @@ fn examples(text: &str) -> Vec<String> {
     blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
 }
 
-#[test]
-fn every_example_has_rows() {
+/// The manual.
+fn manual() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sql.md");
-    let examples = examples(&std::fs::read_to_string(path).unwrap());
-    assert!(examples.len() >= 10, "{}", examples.len());
-    let Some(trace) = needs::corpus_path("data/reactor/otf2-p4") else { return };
-    let databases = [
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// Databases and ensembles that together have all tables.
+fn databases() -> Option<[SqlSource; 7]> {
+    let trace = needs::corpus_path("data/reactor/otf2-p4")?;
+    Some([
         source(&fixture("reactor/hybrid-n1024-p2x2")),
         source(&trace),
         source(&fixture("otf2/all-records")),
         source(&fixture("measured")),
+        source(&fixture("reactor-tau/p4")),
         ensemble(&[1, 2, 4, 8].map(|ranks| fixture(&format!("reactor/n1024-p{ranks}")))),
         source(&fixture("pascal/solver-v1.json")),
-    ];
+    ])
+}
+
+/// The words in backquotes outside of parentheses.
+fn words(text: &str) -> Vec<&str> {
+    let outside: Vec<&str> = text
+        .split('(')
+        .enumerate()
+        .filter_map(|(at, part)| match at {
+            0 => Some(part),
+            _ => part.split_once(')').map(|(_, behind)| behind),
+        })
+        .collect();
+    outside.into_iter().flat_map(|part| part.split('`').skip(1).step_by(2)).collect()
+}
+
+#[test]
+fn the_manual_has_every_table_and_the_columns_that_it_names() {
+    let manual = manual();
+    let Some(databases) = databases() else { return };
+    let mut documented: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for row in manual.lines() {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        if let [name, _, columns] = cells[..]
+            && let Some(name) = name.strip_prefix("| `").and_then(|name| name.strip_suffix('`'))
+        {
+            documented.entry(name).or_default().extend(words(columns));
+        }
+    }
+    let mut there: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for database in &databases {
+        let columns = "SELECT table_name, column_name FROM information_schema.columns
+                       WHERE table_schema = 'public'";
+        for row in rows(&ask(database, columns)) {
+            there.entry(row[0].clone()).or_default().insert(row[1].clone());
+        }
+    }
+    let names: BTreeSet<&str> = there.keys().map(String::as_str).collect();
+    assert_eq!(documented.keys().copied().collect::<BTreeSet<_>>(), names);
+    for (table, columns) in documented {
+        for column in columns {
+            assert!(there[table].contains(column), "{table} has no {column}: {:?}", there[table]);
+        }
+    }
+}
+
+#[test]
+fn every_example_has_rows() {
+    let examples = examples(&manual());
+    assert!(examples.len() >= 10, "{}", examples.len());
+    let Some(databases) = databases() else { return };
     for example in examples {
         let found = databases.iter().map(|database| try_ask(database, &example));
         let found: Vec<_> = found.collect();
