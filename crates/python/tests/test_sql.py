@@ -30,10 +30,10 @@ def test_a_statement_gives_the_numbers_of_the_questions(reactor: parallax.Experi
 
 
 def test_results_are_tables_like_others(reactor: parallax.Experiment) -> None:
-    found = reactor.sql("SELECT start_ns, context_id FROM samples WHERE profile_id = 1")
-    assert found.units == {"start_ns": "ns"}
-    assert polars.DataFrame(found).height == found.to_pandas().shape[0] == len(found) > 0
-    assert duckdb.sql("SELECT count(*) FROM found").fetchall() == [(len(found),)]
+    table = reactor.sql("SELECT start_ns, context_id FROM samples WHERE profile_id = 1")
+    assert table.units == {"start_ns": "ns"}
+    assert polars.DataFrame(table).height == table.to_pandas().shape[0] == len(table) > 0
+    assert duckdb.sql('select count(*) from "table"').fetchall() == [(len(table),)]
     subtree = reactor.sql("SELECT count(*) AS n FROM subtree(0)")["n"]
     assert subtree == reactor.sql("SELECT count(*) AS n FROM contexts")["n"]
 

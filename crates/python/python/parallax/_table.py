@@ -41,7 +41,7 @@ class Table:
     """Columns of equal length with types, units and meanings.
 
     Any library that reads the Arrow PyCapsule interface takes a table as it is and without a copy:
-    ``pyarrow.table(table)``, ``polars.DataFrame(table)``, ``duckdb.sql("select * from table")``.
+    ``pyarrow.table(table)``, ``polars.DataFrame(table)``, ``duckdb.sql('select * from "table"')``.
     Texts that repeat are dictionaries: categories in data frames.
     """
 
