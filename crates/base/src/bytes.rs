@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::paged::Scratch;
+
 /// Random access to an immutable sequence of bytes.
 pub trait ByteSource: Send + Sync {
     /// Number of bytes.
@@ -26,6 +28,12 @@ pub trait ByteSource: Send + Sync {
     /// Says that what was read so far is not needed soon, so that a source that holds it in memory
     /// only because it was read may let it go. What is read again afterwards is the same.
     fn forget(&self) {}
+
+    /// Room outside of memory for what is made of these bytes; `None` where there is none, as in a
+    /// browser.
+    fn scratch(&self) -> Option<Arc<dyn Scratch>> {
+        None
+    }
 
     /// The whole content, where it lies in memory anyway (mapped or owned).
     fn as_slice(&self) -> Option<&[u8]> {
@@ -238,6 +246,10 @@ impl<S: ByteSource> ByteSource for BlockCache<S> {
             done += take;
         }
         Ok(())
+    }
+
+    fn scratch(&self) -> Option<Arc<dyn Scratch>> {
+        self.inner.scratch()
     }
 
     fn as_slice(&self) -> Option<&[u8]> {

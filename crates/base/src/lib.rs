@@ -17,6 +17,7 @@ mod ids;
 mod issues;
 mod limits;
 mod markup;
+pub mod paged;
 pub mod quantity;
 mod remedy;
 pub mod scaling_data;

@@ -24,6 +24,9 @@ pub struct Limits {
     pub metadata_bytes: u64,
     /// Most rows of one table that are kept in memory although they can be read again.
     pub kept_rows: u64,
+    /// Most bytes of packed rows of a run that are kept in memory although there is room elsewhere
+    /// ([`crate::paged`]).
+    pub paged_bytes: u64,
     /// Most bytes of one answer.
     pub answer_bytes: u64,
     /// Deepest nesting of contexts that is kept.
@@ -38,6 +41,7 @@ impl Default for Limits {
         Self {
             metadata_bytes: 8 << 30,
             kept_rows: 1 << 20,
+            paged_bytes: 64 << 20,
             answer_bytes: 64 << 30,
             max_depth: 100_000,
             max_cells: 10_000_000,

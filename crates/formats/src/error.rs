@@ -1,5 +1,6 @@
 //! [`FormatError`]: why a file cannot be read at all.
 
+use parallax_base::paged::ScratchError;
 use parallax_base::{LimitExceeded, ReadError};
 
 /// Why a file cannot be read at all. Sorted by blame: storage, wrong file, broken file, limits.
@@ -59,6 +60,14 @@ pub enum FormatError {
         file: String,
         /// What would not fit.
         cause: LimitExceeded,
+    },
+    /// What does not fit into memory could not be put anywhere else.
+    #[error("{file}: {cause}")]
+    Scratch {
+        /// Which file.
+        file: String,
+        /// What failed.
+        cause: ScratchError,
     },
 }
 

@@ -271,7 +271,7 @@ fn joins_equal_those_of_the_processed_databases() {
             for activation in tree.iter() {
                 let Some(of) = wanted(activation) else { continue };
                 for touch in a.touches.of(activation) {
-                    let reference = a.references[touch.reference.idx()].source_id;
+                    let reference = a.references.get(touch.reference.idx()).unwrap().source_id;
                     let sum = sums.entry((tree.source_id(of), reference)).or_default();
                     *sum = (sum.0 + i64::from(touch.reads), sum.1 + i64::from(touch.writes));
                 }

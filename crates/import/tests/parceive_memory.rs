@@ -3,9 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may stop")]
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
+use parallax_base::paged::{Scratch, ScratchError};
 use parallax_base::{ByteSource, Limits, MemorySource, ReadError, Source};
 use parallax_import::{ImportError, open_file};
 use parallax_model::Experiment;
@@ -115,6 +116,89 @@ fn instructions_that_are_read_on_demand_are_those_that_are_kept() {
             assert!(other == kept, "database {number}, {kept_rows} rows, copying: {is_copying}");
         }
     }
+}
+
+/// A file with room outside of memory, which may be full.
+struct WithRoom {
+    file: Source,
+    room: Arc<Room>,
+}
+
+#[derive(Default)]
+struct Room {
+    bytes: Mutex<Vec<u8>>,
+    most: Option<usize>,
+    is_lost: AtomicBool,
+}
+
+impl Scratch for Room {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), ScratchError> {
+        let (mut own, from) = (self.bytes.lock().unwrap(), usize::try_from(offset).unwrap());
+        let len = own.len().max(from + bytes.len());
+        if self.most.is_some_and(|most| len > most) {
+            return Err(ScratchError("no space left".to_owned()));
+        }
+        own.resize(len, 0);
+        own[from..from + bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ScratchError> {
+        if self.is_lost.load(Ordering::Relaxed) {
+            return Err(ScratchError("it was cut".to_owned()));
+        }
+        let from = usize::try_from(offset).unwrap();
+        buffer.copy_from_slice(&self.bytes.lock().unwrap()[from..from + buffer.len()]);
+        Ok(())
+    }
+}
+
+impl ByteSource for WithRoom {
+    fn len(&self) -> u64 {
+        self.file.len()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        self.file.read_at(offset, buffer)
+    }
+
+    fn scratch(&self) -> Option<Arc<dyn Scratch>> {
+        Some(Arc::clone(&self.room) as Arc<dyn Scratch>)
+    }
+}
+
+/// More calls, iterations and variables than are at hand at once.
+fn large() -> Source {
+    let program = Program { rounds: 300, depth: 30, inner: 9, accesses: 2, ..Program::default() };
+    MemorySource::shared(program.bytes())
+}
+
+#[test]
+fn what_leaves_memory_says_the_same() {
+    let (file, room) = (large(), Arc::new(Room::default()));
+    let kept = described(&open_file(&file, "large.db", &Limits::default()).unwrap());
+    let source: Source = Arc::new(WithRoom { file, room: Arc::clone(&room) });
+    let limits = Limits { paged_bytes: 0, ..Limits::default() };
+    let experiment = open_file(&source, "large.db", &limits).unwrap();
+    assert!(room.bytes.lock().unwrap().len() > 1 << 20);
+    assert!(described(&experiment) == kept);
+
+    // The file is lost later: answers are errors.
+    let a = experiment.activations.unwrap();
+    a.check().unwrap();
+    room.is_lost.store(true, Ordering::Relaxed);
+    let visited = a.touches.all().count();
+    assert_eq!(visited, a.touches.len());
+    assert!(a.check().unwrap_err().to_string().contains("it was cut"));
+}
+
+#[test]
+fn room_that_is_full_is_an_error_that_says_so() {
+    let room = Arc::new(Room { most: Some(1 << 19), ..Room::default() });
+    let source: Source = Arc::new(WithRoom { file: large(), room });
+    let limits = Limits { paged_bytes: 0, ..Limits::default() };
+    let error = open_file(&source, "large.db", &limits).err().unwrap();
+    assert_eq!(error.to_string(), "cannot open large.db: large.db: no space left");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn references_have_names_sizes_and_places() {
     let experiment = image();
     let run = activations(&experiment);
     let named = |name: &str| -> Vec<_> {
-        (0_u32..).zip(&run.references).filter(|(_, found)| &*found.name == name).collect()
+        (0_u32..).zip(run.references.iter()).filter(|(_, found)| &*found.name == name).collect()
     };
     for name in ["image", "bright", "sharp"] {
         let found = named(name);

@@ -90,8 +90,8 @@ fn what_a_rust_program_does_is_read_back() {
     assert_eq!(kinds, [of_one, of_one].concat());
 
     let values = run.references.iter().position(|found| &*found.name == "*values").unwrap();
-    assert_eq!(run.references[values].size_bytes, Some(8000));
-    assert!(run.references[values].freed.is_some());
+    assert_eq!(run.references.get(values).unwrap().size_bytes, Some(8000));
+    assert!(run.references.get(values).unwrap().freed.is_some());
     let own = run.touches.all().filter(|touch| touch.reference.idx() == values);
     let (reads, writes) = own.fold((0, 0), |sum, t| (sum.0 + t.reads, sum.1 + t.writes));
     assert_eq!((reads, writes), (1000 + 2, 1 + 1000));

@@ -17,8 +17,8 @@ mod store;
 mod trace;
 
 pub use activation::{
-    ActivationKind, ActivationTree, ActivationTreeBuilder, Activations, Clock, ContextTouch,
-    Creator, LOCALS_NOT_RECORDED, LOOPS_NOT_RECORDED, NewActivation, Ordered, Reference, Site,
+    ActivationKind, ActivationTree, ActivationTreeBuilder, Activations, Clock, Creator,
+    LOCALS_NOT_RECORDED, LOOPS_NOT_RECORDED, NewActivation, Ordered, Reference, References, Site,
     StorageClass, SyncEvent, SyncKind, Tag, Thread, Touch, Touches, TouchesBuilder,
 };
 pub use context::{

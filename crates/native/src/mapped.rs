@@ -3,11 +3,14 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use memmap2::Mmap;
+use parallax_base::paged::Scratch;
 use parallax_base::{ByteSource, ReadError, end_inside};
 
 use crate::lost::Watch;
+use crate::scratch::ScratchFile;
 
 /// A file mapped into memory for reading.
 ///
@@ -83,6 +86,10 @@ impl ByteSource for MappedFile {
             // It is advice: nothing is wrong where it is not taken.
             drop(advised);
         }
+    }
+
+    fn scratch(&self) -> Option<Arc<dyn Scratch>> {
+        Some(Arc::new(ScratchFile::default()))
     }
 
     fn as_slice(&self) -> Option<&[u8]> {

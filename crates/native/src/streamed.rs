@@ -3,10 +3,13 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use parallax_base::paged::Scratch;
 use parallax_base::{ByteSource, ReadError, end_inside};
 
 use crate::mapped::lost;
+use crate::scratch::ScratchFile;
 
 /// A file that is read piece by piece. For what is read once from front to back, mapping would only
 /// make its bytes count as memory of the program; and where files may change while they are open,
@@ -45,16 +48,20 @@ impl ByteSource for StreamedFile {
             _ => ReadError::Storage { offset, cause: error.to_string() },
         })
     }
+
+    fn scratch(&self) -> Option<Arc<dyn Scratch>> {
+        Some(Arc::new(ScratchFile::default()))
+    }
 }
 
 #[cfg(unix)]
-fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
     use std::os::unix::fs::FileExt as _;
     file.read_exact_at(buffer, offset)
 }
 
 #[cfg(windows)]
-fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
     use std::os::windows::fs::FileExt as _;
     while !buffer.is_empty() {
         match file.seek_read(buffer, offset) {

@@ -35,14 +35,19 @@ const MOST_NAMES: usize = 3;
 impl OpenExperiment {
     /// The single calls of the experiment.
     ///
+    /// Whoever answers asks for them again at the end: then all that the answer was made of could
+    /// be read.
+    ///
     /// # Errors
-    /// When it has sums only.
+    /// When it has sums only, or something of them could not be read.
     pub fn activations(&self) -> Result<&Activations, ServiceError> {
         let missing = || EngineError::Missing {
             what: "this experiment has no call instances with memory accesses".into(),
             hint: "open a recording of parallax.h (.plxm) or a database of Parceive".into(),
         };
-        Ok(self.session.experiment().activations.as_deref().ok_or_else(missing)?)
+        let found = self.session.experiment().activations.as_deref().ok_or_else(missing)?;
+        found.check().map_err(EngineError::from)?;
+        Ok(found)
     }
 
     /// A sentence where loops are absent because they were not recorded.
@@ -127,6 +132,7 @@ impl Answers<ReferencesRequest> for OpenExperiment {
             notes.push(format!("These contexts share no variable or allocation{how}."));
         }
         let rows = self.access_table(activations, &rows);
+        self.activations()?;
         Ok(Answer::new(NotesReply { notes }, ReferencesTables { rows }))
     }
 }
@@ -145,7 +151,7 @@ impl OpenExperiment {
             let of = activations.reference(*reference);
             let line = of.allocated.map(|site| u64::from(site.line));
             AccessRow {
-                reference: reference_name(of),
+                reference: reference_name(&of),
                 reference_id: of.source_id,
                 storage: of.storage.name(),
                 size_bytes: of.size_bytes,
@@ -228,6 +234,7 @@ impl Answers<LoopsRequest> for OpenExperiment {
             share_percent: share(row.nanos),
         };
         let rows = rows.iter().map(loop_row).collect();
+        self.activations()?;
         Ok(Answer::new(NotesReply { notes }, LoopsTables { rows }))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use parallax_base::{Control, LocationIdx};
-use parallax_engine::WRAPPED_COUNT;
+use parallax_engine::{EngineError, WRAPPED_COUNT};
 use parallax_model::{
     ActivationKind, Activations, Component, ContextChoice, ContextKind, ContextTree, DerivedMetric,
     EventStore, Experiment, IdentityKind, Metric, MetricCatalog, MetricChoice, Plan, RecordCounts,
@@ -111,7 +111,7 @@ impl OpenExperiment {
             other_records: records.map(|records| records.others),
             declared_events: records.and_then(|records| records.declared),
             calls: records.map(|_| samples),
-            activations: x.activations.as_deref().map(activation_counts),
+            activations: x.activations.as_deref().map(activation_counts).transpose()?,
             issues: issues.len() as u64,
             entries: tree
                 .iter()
@@ -236,21 +236,27 @@ fn all_records(events: &dyn EventStore) -> RecordCounts {
     events.records().iter().fold(zero, |sum, track| sum.plus(track))
 }
 
-fn activation_counts(activations: &Activations) -> ActivationCountsReply {
+fn activation_counts(activations: &Activations) -> Result<ActivationCountsReply, EngineError> {
     let count = |kind| activations.tree.count(kind);
-    let touches = || activations.touches.all();
+    let (mut reads, mut writes) = (0, 0);
+    for touch in activations.touches.all() {
+        reads += u64::from(touch.reads);
+        writes += u64::from(touch.writes);
+    }
     let scopes = activations.tags.iter().filter(|tag| tag.activation.is_some());
     let num_scopes = scopes.count() as u64;
-    ActivationCountsReply {
+    let counts = ActivationCountsReply {
         // Sections and tasks of a database of Parceive are no calls.
         calls: count(ActivationKind::Call).saturating_sub(num_scopes),
         loop_executions: count(ActivationKind::LoopExecution),
         iterations: count(ActivationKind::Iteration),
         references: activations.references.len() as u64,
-        reads: touches().map(|touch| u64::from(touch.reads)).sum(),
-        writes: touches().map(|touch| u64::from(touch.writes)).sum(),
+        reads,
+        writes,
         threads: activations.threads.len() as u64,
-    }
+    };
+    activations.check()?;
+    Ok(counts)
 }
 
 fn components(x: &Experiment) -> Vec<ComponentInfoReply> {

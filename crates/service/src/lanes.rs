@@ -68,6 +68,7 @@ impl Answers<LanesRequest> for OpenExperiment {
             bars.truncate(MOST_ROWS);
         }
         let rows = table(run, &bars);
+        self.activations()?;
         Ok(Answer::new(LanesReply { left_out, notes }, LanesTables { rows }))
     }
 }

@@ -114,7 +114,7 @@ impl Answers<LinesRequest> for OpenExperiment {
                 add(touch.write_line, What::Write, of, 1, Some(context));
             }
         }
-        for (number, reference) in (0_u32..).zip(&activations.references) {
+        for (number, reference) in (0_u32..).zip(activations.references.iter()) {
             let mut site = |site: Option<Site>, what: What| {
                 if let Some(site) = site.filter(|site| code_here(site.activation)) {
                     add(site.line, what, number, 1, Some(tree.context(site.activation)));
@@ -130,13 +130,14 @@ impl Answers<LinesRequest> for OpenExperiment {
                 What::Definition | What::Call => (contexts.functions().get(of as usize))
                     .map_or_else(|| "<unknown function>".to_owned(), |one| one.name.to_string()),
                 What::Loop => context.map_or_else(String::new, |context| contexts.label(context)),
-                _ => name(activations.reference(ReferenceIdx::new(of))),
+                _ => name(&activations.reference(ReferenceIdx::new(of))),
             },
             times,
             context_id: context.map(|context| u64::from(contexts.source_id(context))),
             reference: (what >= What::Read).then_some(u64::from(of)),
         };
         let rows = found.into_iter().map(row).collect();
+        self.activations()?;
         Ok(Answer::new(NotesReply::default(), LinesTables { rows }))
     }
 }

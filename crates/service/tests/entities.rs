@@ -545,7 +545,8 @@ fn groups_and_references_equal_those_of_the_processed_databases() {
 
         // What calls read and write themselves.
         let uses = related(&opened, EntityKind::Activation, &calls, Relation::References);
-        let reference = |id: u64| activations.references[usize::try_from(id).unwrap()].source_id;
+        let reference =
+            |id: u64| activations.references.get(usize::try_from(id).unwrap()).unwrap().source_id;
         let found: BTreeSet<Vec<Option<u64>>> = (known(&uses, "of").into_iter())
             .zip(known(&uses, "reference"))
             .zip(known(&uses, "reads").into_iter().zip(known(&uses, "writes")))

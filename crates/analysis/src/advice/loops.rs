@@ -226,7 +226,7 @@ impl OneLoop {
             }
             let named = run.references.get(own.reference.idx());
             let key = Key {
-                name: named.map_or_else(|| "".into(), |named| named.name.clone()),
+                name: named.as_ref().map_or_else(|| "".into(), |named| named.name.clone()),
                 member: named.and_then(|named| named.member.clone()),
                 sharing: own.sharing,
                 write: own.write,

@@ -15,6 +15,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use parallax_base::casts::low_u32;
+use parallax_base::paged::{Numbers, Sorter};
 use parallax_base::{ActivationIdx, Cancelled, ContextIdx, Control, ReferenceIdx, ThreadIdx};
 use parallax_model::{Activations, SyncEvent, SyncKind};
 
@@ -84,7 +86,8 @@ pub fn races(run: &Activations, control: &Control) -> Result<Races, Cancelled> {
     let order = Order::of(&reach);
     out.has_unknown_locks = order.has_unknown_locks;
     let mut seen: Vec<(u32, bool, bool)> = vec![(u32::MAX, false, false); run.references.len()];
-    let mut thread_of: Vec<u32> = Vec::with_capacity(run.touches.len());
+    let paging = run.tree.paging();
+    let mut thread_of = Numbers::<u32>::new(&paging);
     for activation in run.tree.iter() {
         let thread = run.tree.thread(activation).get();
         for touch in run.touches.of(activation) {
@@ -95,20 +98,24 @@ pub fn races(run: &Activations, control: &Control) -> Result<Races, Cancelled> {
             slot.2 |= touch.writes > 0;
         }
     }
-    let mut entries: Vec<(u32, u32, u32)> = Vec::new();
+    // Reference, number of the first access, position.
+    let mut entries = Sorter::<3>::new(&paging);
+    let mut count = 0;
     for (position, touch) in (0_u32..).zip(run.touches.all()) {
         if seen.get(touch.reference.idx()).is_some_and(|slot| slot.1 && slot.2) {
-            entries.push((touch.reference.get(), touch.first, position));
+            entries.push([touch.reference.get(), touch.first, position].map(u64::from));
+            count += 1;
         }
     }
-    entries.sort_unstable();
-    control.begin(entries.len() as u64);
+    control.begin(count);
     let mut hints: HashMap<Key, RaceHint> = HashMap::new();
-    for of_one in entries.chunk_by(|a, b| a.0 == b.0) {
-        control.advance(of_one.len() as u64)?;
+    let mut entries = entries.finish().peekable();
+    while let Some(&[reference, ..]) = entries.peek() {
         out.num_shared += 1;
-        let positions = of_one.iter().map(|entry| entry.2);
-        one_reference(&reach, &order, &thread_of, positions, &mut hints);
+        let of_one = std::iter::from_fn(|| entries.next_if(|entry| entry[0] == reference));
+        let positions = of_one.map(|[_, _, position]| low_u32(position));
+        let compared = one_reference(&reach, &order, &thread_of, positions, &mut hints);
+        control.advance(compared)?;
     }
     out.hints = hints.into_values().collect();
     // Where counts are equal, two writes come before a read and a write.
@@ -132,17 +139,20 @@ struct Holder {
     writes: Segments<u32>,
 }
 
+/// Compares the touches of one reference; returns how many there are.
 fn one_reference(
     reach: &Reach<'_>,
     order: &Order,
-    thread_of: &[u32],
+    thread_of: &Numbers<u32>,
     positions: impl Iterator<Item = u32>,
     hints: &mut HashMap<Key, RaceHint>,
-) {
+) -> u64 {
+    let mut compared = 0;
     let mut holders: Vec<Holder> = Vec::new();
     for position in positions {
+        compared += 1;
         let Some(touch) = reach.touch(position as usize) else { continue };
-        let Some(&thread) = thread_of.get(position as usize) else { continue };
+        let Some(thread) = thread_of.get(position as usize) else { continue };
         let is_value = reach.is_value(touch.reference.idx());
         let bytes: Range<u64> = if is_value { 0..1 } else { reach.bytes(position as usize) };
         let locks = order.locks_at(thread, touch.epoch);
@@ -162,7 +172,7 @@ fn one_reference(
                 let second = access(reach, position, thread, is_own_write);
                 let named = reach.run.references.get(touch.reference.idx());
                 let key = (
-                    named.map_or_else(|| "".into(), |named| named.name.clone()),
+                    named.as_ref().map_or_else(|| "".into(), |named| named.name.clone()),
                     named.and_then(|named| named.member.clone()),
                     (first.function, first.line, first.is_write),
                     (second.function, second.line, second.is_write),
@@ -195,6 +205,7 @@ fn one_reference(
             holder.reads.set(&bytes, position);
         }
     }
+    compared
 }
 
 fn access(reach: &Reach<'_>, position: u32, thread: u32, is_write: bool) -> Access {

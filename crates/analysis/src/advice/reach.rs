@@ -83,8 +83,7 @@ impl<'a> Reach<'a> {
 
     /// Positions of the touches of the activation itself.
     pub(super) fn own(&self, activation: ActivationIdx) -> Range<usize> {
-        let from = self.run.touches.range_within(&self.run.tree, activation).start;
-        from..from + self.run.touches.of(activation).len()
+        self.run.touches.range_of(activation)
     }
 
     fn started_in(&self, activation: ActivationIdx) -> Vec<ThreadIdx> {
@@ -104,8 +103,7 @@ impl<'a> Reach<'a> {
 
     /// Whether a reference is one value, so that a write covers it.
     pub(super) fn is_value(&self, reference: usize) -> bool {
-        let reference = self.run.references.get(reference);
-        let size = reference.and_then(|reference| reference.size_bytes);
+        let size = self.run.references.size_bytes(reference);
         size.is_some_and(|size| (1..=VALUE_BYTES).contains(&size))
     }
 

@@ -386,12 +386,11 @@ impl Gathered {
         for edge in &conflicts.edges {
             let (Some(from), Some(to)) = (context(edge.from), context(edge.to)) else { continue };
             let reference = ReferenceIdx::new(edge.reference);
-            let name = |reference: ReferenceIdx| {
-                reach.run.references.get(reference.idx()).map(|r| (&r.name, &r.member))
-            };
+            let references = &reach.run.references;
             let known = advice.dependences.iter_mut().find(|known| {
                 (known.from, known.to, known.kind) == (from, to, edge.kind)
-                    && (known.reference == reference || name(known.reference) == name(reference))
+                    && (known.reference == reference
+                        || references.are_namesakes(known.reference.idx(), reference.idx()))
             });
             if let Some(known) = known {
                 known.count += 1;

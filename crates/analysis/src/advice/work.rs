@@ -26,6 +26,7 @@
 
 use std::collections::HashMap;
 
+use parallax_base::paged::Numbers;
 use parallax_base::{ActivationIdx, Cancelled, ContextIdx, Control, ThreadIdx};
 use parallax_model::{ActivationKind, Activations, ContextTree, SyncKind};
 
@@ -64,9 +65,9 @@ impl ContextWork {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Work {
     /// Nanoseconds of work, by activation.
-    pub work_nanos: Vec<u64>,
+    pub work_nanos: Numbers<u64>,
     /// Nanoseconds of span, by activation.
-    pub span_nanos: Vec<u64>,
+    pub span_nanos: Numbers<u64>,
     /// By context, in the order of the tree.
     pub contexts: Vec<ContextWork>,
     /// Work of the whole run.
@@ -112,12 +113,13 @@ pub fn work(
             *slot = true;
         }
     }
+    let (paging, count) = (run.tree.paging(), run.tree.len());
     let mut spans = Spans {
         room: SharedTouches::new(&reach),
-        own: vec![0; run.tree.len()],
+        own: Numbers::new(&paging),
         out: Work {
-            work_nanos: vec![0; run.tree.len()],
-            span_nanos: vec![0; run.tree.len()],
+            work_nanos: Numbers::filled(&paging, count, 0),
+            span_nanos: Numbers::filled(&paging, count, 0),
             ..Work::default()
         },
         strands: HashMap::new(),
@@ -127,7 +129,7 @@ pub fn work(
     };
     spans.own_times();
     let left = spans.place_threads();
-    let whole: u64 = spans.own.iter().fold(0, |sum: u64, &own| sum.saturating_add(own));
+    let whole: u64 = spans.own.iter().fold(0, u64::saturating_add);
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -163,28 +165,22 @@ struct Spans<'r, 'a> {
     reach: &'r Reach<'a>,
     room: SharedTouches,
     /// Own times without waiting, by activation.
-    own: Vec<u64>,
+    own: Numbers<u64>,
     out: Work,
     strands: HashMap<ActivationIdx, Vec<Strand>>,
     is_parallel: Vec<bool>,
     gathered: Gathered,
 }
 
-fn at<T: Copy + Default>(list: &[T], activation: ActivationIdx) -> T {
-    list.get(activation.idx()).copied().unwrap_or_default()
-}
-
-fn put(list: &mut [u64], activation: ActivationIdx, value: u64) {
-    if let Some(slot) = list.get_mut(activation.idx()) {
-        *slot = value;
-    }
+fn at(list: &Numbers<u64>, activation: ActivationIdx) -> u64 {
+    list.get(activation.idx()).unwrap_or(0)
 }
 
 impl Spans<'_, '_> {
     fn own_times(&mut self) {
         let tree = &self.reach.run.tree;
         for activation in tree.iter() {
-            put(&mut self.own, activation, tree.own_nanos(activation));
+            self.own.push(tree.own_nanos(activation));
         }
         // Joins by activation, so that those in one gap between children count once.
         let mut joins: HashMap<ActivationIdx, Vec<(u64, u64)>> = HashMap::new();
@@ -202,7 +198,7 @@ impl Spans<'_, '_> {
         for (activation, threads) in joins {
             let waiting = self.waiting(activation, threads);
             let own = at(&self.own, activation);
-            put(&mut self.own, activation, own.saturating_sub(waiting));
+            self.own.set(activation.idx(), own.saturating_sub(waiting));
             self.out.waiting_nanos += waiting.min(own);
         }
     }
@@ -302,7 +298,7 @@ impl Spans<'_, '_> {
         roots.into_iter().map(|(_, root)| root).collect()
     }
 
-    fn thread_sum(&self, thread: ThreadIdx, list: &[u64]) -> u64 {
+    fn thread_sum(&self, thread: ThreadIdx, list: &Numbers<u64>) -> u64 {
         self.reach
             .roots(thread)
             .iter()
@@ -317,9 +313,9 @@ impl Spans<'_, '_> {
         let below = children.iter().map(|&child| at(&self.out.work_nanos, child));
         let threads = strands.iter().map(|s| self.thread_sum(s.thread, &self.out.work_nanos));
         let work = below.chain(threads).fold(own, u64::saturating_add);
-        put(&mut self.out.work_nanos, activation, work);
+        self.out.work_nanos.set(activation.idx(), work);
         if children.is_empty() && strands.is_empty() {
-            put(&mut self.out.span_nanos, activation, own);
+            self.out.span_nanos.set(activation.idx(), own);
             return;
         }
         let is_loop = tree.kind(activation) == ActivationKind::LoopExecution;
@@ -339,7 +335,7 @@ impl Spans<'_, '_> {
             }
         };
         let longest = self.longest(&children, &order, &strands);
-        put(&mut self.out.span_nanos, activation, own.saturating_add(longest));
+        self.out.span_nanos.set(activation.idx(), own.saturating_add(longest));
     }
 
     /// The end of the last child or thread, if each begins as soon as it may.

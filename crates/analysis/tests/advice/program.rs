@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use parallax_base::paged::Numbers;
 use parallax_base::{ActivationIdx, ContextIdx, FunctionIdx, LocationIdx, ReferenceIdx, ThreadIdx};
 use parallax_model::{
     ActivationKind, ActivationTreeBuilder, Activations, Clock, ContextKind, ContextTree,
@@ -64,7 +65,7 @@ pub(crate) struct Run {
     /// In order, with activations as they were pushed.
     pub(crate) raw: Vec<Raw>,
     /// Positions in the tree by the numbers in [`Raw`].
-    pub(crate) position: Vec<ActivationIdx>,
+    pub(crate) position: Numbers<ActivationIdx>,
 }
 
 /// What a reference is: a name and how many elements of 8 bytes.
@@ -158,8 +159,8 @@ pub(crate) fn run(variables: &[Variable], program: &[Statement], has_addresses: 
     for ((activation, _, _), (touch, low, high)) in touches {
         builder.push(activation, touch, has_addresses.then_some((low, high)));
     }
-    let touches = builder.finish(&tree, contexts.len(), &ordered.position);
-    let at = |number: u32| ordered.position[number as usize];
+    let touches = builder.finish(&tree, &ordered.position);
+    let at = |number: u32| ordered.position.get(number as usize).unwrap();
     let reference = |&(name, elements): &Variable| Reference {
         name: name.into(),
         member: None,

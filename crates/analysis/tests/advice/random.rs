@@ -53,7 +53,7 @@ fn by_iteration(run: &Run, execution: ActivationIdx) -> Vec<Vec<Raw>> {
     let iterations: Vec<_> = tree.children(execution).collect();
     let mut out = vec![Vec::new(); iterations.len()];
     for raw in &run.raw {
-        let at = run.position[raw.activation as usize];
+        let at = run.position.get(raw.activation as usize).unwrap();
         if let Some(i) = iterations.iter().position(|&it| tree.is_within(at, it)) {
             out[i].push(*raw);
         }
@@ -149,9 +149,9 @@ proptest! {
         let spans = work(&run.activations, &run.contexts, &found, &Control::new()).unwrap();
         for activation in tree.iter() {
             let at = activation.idx();
-            prop_assert!(spans.span_nanos[at] <= spans.work_nanos[at]);
-            prop_assert!(spans.span_nanos[at] >= tree.own_nanos(activation));
-            prop_assert_eq!(spans.work_nanos[at], tree.nanos(activation));
+            prop_assert!(spans.span_nanos.get(at).unwrap() <= spans.work_nanos.get(at).unwrap());
+            prop_assert!(spans.span_nanos.get(at).unwrap() >= tree.own_nanos(activation));
+            prop_assert_eq!(spans.work_nanos.get(at).unwrap(), tree.nanos(activation));
         }
     }
 }

@@ -13,6 +13,7 @@
 
 use std::collections::hash_map::Entry;
 
+use parallax_base::paged::Numbers;
 use parallax_base::{ContextIdx, FileIdx, FunctionIdx, Limits, Severity};
 use parallax_model::{
     ActivationKind, ActivationTree, ContextKind, ContextTree, ContextTreeBuilder, Function, Module,
@@ -70,7 +71,7 @@ const ROOT: u32 = 0;
 pub(crate) fn build(
     program: &Program,
     tree: &mut ActivationTree,
-    what: &[u32],
+    what: &mut Numbers<u32>,
     limits: &Limits,
     report: &mut Reporter<'_>,
 ) -> ContextTree {
@@ -78,18 +79,15 @@ pub(crate) fn build(
     let mut drafts =
         vec![Draft { parent: ROOT, what: What::Function(u32::MAX), depth: 0, function: u32::MAX }];
     let mut known: NumberMap<(u32, u8, u32), u32> = NumberMap::default();
-    let mut of = vec![ROOT; tree.len()];
+    let mut of = Numbers::filled(&tree.paging(), tree.len(), ROOT);
     for activation in tree.iter() {
-        let above = tree.parent(activation).and_then(|parent| of.get(parent.idx()));
-        let above = above.copied().unwrap_or(ROOT);
-        let own = what.get(activation.idx()).copied().unwrap_or(u32::MAX);
+        let above = tree.parent(activation).map_or(ROOT, |parent| of.at(parent.idx()));
+        let own = what.at(activation.idx());
         let what = match tree.kind(activation) {
             ActivationKind::Call => What::Function(own),
             ActivationKind::LoopExecution => What::Loop(own),
             ActivationKind::Iteration => {
-                if let Some(context) = of.get_mut(activation.idx()) {
-                    *context = above;
-                }
+                of.set(activation.idx(), above);
                 continue;
             }
         };
@@ -115,9 +113,7 @@ pub(crate) fn build(
                 }
             }
         };
-        if let Some(slot) = of.get_mut(activation.idx()) {
-            *slot = context;
-        }
+        of.set(activation.idx(), context);
     }
     report.many(Severity::Warning, "depth-cut", num_too_deep, || {
         format!(
@@ -126,10 +122,8 @@ pub(crate) fn build(
         )
     });
     let (contexts, position) = ordered(program, &drafts);
-    for context in &mut of {
-        *context = position.get(*context as usize).copied().unwrap_or(ROOT);
-    }
-    tree.set_contexts(of);
+    let placed = |context: u32| position.get(context as usize).copied().unwrap_or(ROOT);
+    tree.set_contexts(of.iter().map(placed));
     contexts
 }
 

@@ -12,11 +12,12 @@ mod traces;
 use std::sync::Arc;
 
 use parallax_base::casts::saturated_u64;
-use parallax_base::{ActivationIdx, Issues, Limits, Place, Severity, Stage};
+use parallax_base::paged::{Numbers, Paging};
+use parallax_base::{ActivationIdx, Issues, Limits, Place, Severity, Source, Stage};
 use parallax_formats::FormatError;
 use parallax_model::{
     ActivationTree, Activations, Clock, ContextTree, Experiment, LocationCatalog, Metadata,
-    ProfileStore, Reference, SyncEvent, Tag, Thread, Touches, TraceStore,
+    ProfileStore, References, SyncEvent, Tag, Thread, Touches, TraceStore,
 };
 
 pub(crate) use contexts::{LoopSite, Program, build as build_contexts};
@@ -56,14 +57,26 @@ impl Reporter<'_> {
 }
 
 /// A column by number of push as one by position in the tree.
-pub(crate) fn by_position(column: &[u32], position: &[ActivationIdx]) -> Vec<u32> {
-    let mut out = vec![u32::MAX; column.len()];
-    for (&value, at) in column.iter().zip(position) {
-        if let Some(slot) = out.get_mut(at.idx()) {
-            *slot = value;
-        }
+pub(crate) fn by_position(
+    mut column: Numbers<u32>,
+    position: &Numbers<ActivationIdx>,
+    paging: &Paging,
+) -> Numbers<u32> {
+    let mut out = Numbers::filled(paging, column.len(), u32::MAX);
+    for (number, at) in position.iter().enumerate() {
+        out.set(at.idx(), column.at(number));
     }
     out
+}
+
+/// Where what is made of a file is kept.
+pub(crate) fn paging(source: &Source, limits: &Limits) -> Paging {
+    Paging::new(limits.paged_bytes, source.scratch())
+}
+
+/// Whether everything that was put out of memory could be had again.
+pub(crate) fn check(paging: &Paging, file: &str) -> Result<(), FormatError> {
+    paging.check().map_err(|cause| FormatError::Scratch { file: file.to_owned(), cause })
 }
 
 /// The experiment that `read` makes, with the issues that it met.
@@ -101,7 +114,7 @@ pub(crate) struct Run {
     /// Its times are ticks of `clock`.
     pub(crate) tree: ActivationTree,
     pub(crate) contexts: ContextTree,
-    pub(crate) references: Vec<Reference>,
+    pub(crate) references: References,
     pub(crate) touches: Touches,
     pub(crate) syncs: Vec<SyncEvent>,
     pub(crate) tags: Vec<Tag>,

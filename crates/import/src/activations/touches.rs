@@ -1,5 +1,6 @@
 //! [`TouchCollector`]: from single accesses to touches.
 
+use parallax_base::paged::Paging;
 use parallax_base::{ReferenceIdx, ThreadIdx};
 use parallax_model::{Touch, TouchesBuilder};
 
@@ -40,17 +41,17 @@ struct Open {
     bytes: (u64, u64),
 }
 
-/// Bytes of a touch while all are collected, about.
-const TOUCH_BYTES: u64 = 40;
+/// Packed bytes of a touch, about.
+const TOUCH_BYTES: u64 = 16;
 
 /// Touches that more accesses may be added to, at most.
 const MOST_OPEN: usize = 1 << 16;
 
 impl TouchCollector {
     /// Keeps touches in at most so many bytes; what is beyond is counted as lost.
-    pub(crate) fn new(most_bytes: u64) -> Self {
+    pub(crate) fn new(most_bytes: u64, paging: &Paging) -> Self {
         Self {
-            touches: TouchesBuilder::new(),
+            touches: TouchesBuilder::paged(paging),
             open: Vec::new(),
             known: NumberMap::default(),
             last: None,

@@ -152,7 +152,7 @@ impl TraceStore for Traces {
                 until(0, time.end_nanos, false);
             }
         });
-        Ok(())
+        self.activations.check()
     }
 
     fn visit_calls(
@@ -172,7 +172,7 @@ impl TraceStore for Traces {
                 });
             }
         });
-        Ok(())
+        self.activations.check()
     }
 
     fn sums(
@@ -198,6 +198,6 @@ impl TraceStore for Traces {
                 visit(ContextTime { context: self.context(Some(activation)), calls: 1, nanos: 0 });
             }
         });
-        Ok(())
+        self.activations.check()
     }
 }

@@ -1,5 +1,6 @@
 //! Accesses: who reads and writes what, in which epoch.
 
+use parallax_base::paged::Numbers;
 use parallax_base::{ActivationIdx, Limits, ReferenceIdx, Severity, ThreadIdx};
 use parallax_formats::FormatError;
 use parallax_formats::parceive::{AccessKind, AccessRow, InstructionKind, ParceiveDb};
@@ -12,7 +13,7 @@ use crate::activations::{Access, Reporter, TouchCollector};
 /// How to number what accesses name.
 pub(super) struct Numbering<'a> {
     pub(super) tree: &'a ActivationTree,
-    pub(super) position: &'a [ActivationIdx],
+    pub(super) position: &'a Numbers<ActivationIdx>,
     pub(super) references: &'a KeyMap,
     pub(super) limits: &'a Limits,
 }
@@ -27,7 +28,8 @@ pub(super) fn read(
     report: &mut Reporter<'_>,
 ) -> Result<TouchesBuilder, FormatError> {
     let mut collect = Collect {
-        touches: TouchCollector::new(numbering.limits.metadata_bytes),
+        touches: TouchCollector::new(numbering.limits.metadata_bytes, &numbering.tree.paging()),
+        last: (u32::MAX, ThreadIdx::new(0)),
         next_sync: 0,
         next_instruction: syncs.first().map_or(u32::MAX, |sync| sync.sequence),
         faults: Faults::default(),
@@ -46,6 +48,8 @@ pub(super) fn read(
 
 struct Collect {
     touches: TouchCollector,
+    /// The activation that made the access before, and its thread.
+    last: (u32, ThreadIdx),
     next_sync: usize,
     /// The instruction of the next synchronisation.
     next_instruction: u32,
@@ -94,10 +98,14 @@ impl Collect {
                 sync.lock.get_or_insert(ReferenceIdx::new(reference));
             }
         }
-        let position = numbering.position.get(activation as usize);
+        if self.last.0 != activation {
+            let position = numbering.position.get(activation as usize);
+            let thread = position.map_or(ThreadIdx::new(0), |at| numbering.tree.thread(at));
+            self.last = (activation, thread);
+        }
         self.touches.add(&Access {
             activation,
-            thread: position.map_or(ThreadIdx::new(0), |&at| numbering.tree.thread(at)),
+            thread: self.last.1,
             reference,
             is_write: kind == AccessKind::Write,
             line: found.line,

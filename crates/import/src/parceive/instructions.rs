@@ -27,7 +27,7 @@ pub(super) struct Instructions {
 }
 
 enum Rows {
-    Kept(Columns),
+    Kept(Box<Columns>),
     OnDemand(Box<RefCell<Pages>>),
 }
 
@@ -136,13 +136,13 @@ impl Instructions {
         })?;
         let is_kept = columns.as_ref().is_some_and(|kept| kept.list.len() == count as usize);
         let rows = match columns {
-            Some(kept) if is_kept => Rows::Kept(kept),
+            Some(kept) if is_kept => Rows::Kept(Box::new(kept)),
             _ if is_ascending => {
                 let reader = db.pages::<InstructionRow>();
                 Rows::OnDemand(Box::new(RefCell::new(Pages::new(pages, count, reader))))
             }
             // They were let go before one of them came too late.
-            _ => Rows::Kept(Self::keep(db, &segments, limits)?),
+            _ => Rows::Kept(Box::new(Self::keep(db, &segments, limits)?)),
         };
         Ok(Self { rows, segments, syncs, moved: NumberMap::default() })
     }
@@ -228,7 +228,7 @@ impl LastSegment {
     fn activation(&mut self, row: &InstructionRow, segments: &Segments) -> u32 {
         if self.segment != row.segment || self.activation.is_none() {
             let at = segments.at.find(row.segment);
-            self.activation = at.and_then(|at| segments.activation.get(at as usize)).copied();
+            self.activation = at.and_then(|at| segments.activation.get(at as usize));
             self.segment = row.segment;
         }
         self.activation.unwrap_or(u32::MAX)

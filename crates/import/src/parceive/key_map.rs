@@ -1,5 +1,6 @@
 //! [`KeyMap`]: ids of the source as positions.
 
+use parallax_base::paged::{Numbers, Paging};
 use parallax_formats::parceive::Key;
 
 use crate::activations::NumberMap;
@@ -10,15 +11,21 @@ const NONE: u32 = u32::MAX;
 /// memory; with gaps they take 4 bytes each.
 #[derive(Default)]
 pub(super) struct KeyMap {
+    paging: Paging,
     first: Key,
     /// As long as there is no gap: position is id less `first`.
     run: u32,
     len: u32,
-    dense: Vec<u32>,
+    dense: Numbers<u32>,
     sparse: NumberMap<Key, u32>,
 }
 
 impl KeyMap {
+    /// No rows; `paging` says where a table of ids with gaps is.
+    pub(super) fn new(paging: &Paging) -> Self {
+        Self { paging: paging.clone(), ..Self::default() }
+    }
+
     /// The next position, for the row with this id.
     pub(super) fn add(&mut self, key: Key) -> u32 {
         let position = self.len;
@@ -41,18 +48,17 @@ impl KeyMap {
         }
         // The first gap: what was said so far moves to the table.
         if self.dense.is_empty() {
-            self.dense.extend(0..self.run);
+            self.dense = Numbers::new(&self.paging);
+            (0..self.run).for_each(|position| self.dense.push(position));
         }
         let at = key.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
         // Ids far apart must not ask for a table of their range.
         match at.filter(|&at| at < 4 * self.len as usize + (1 << 16)) {
             Some(at) => {
-                if self.dense.len() <= at {
-                    self.dense.resize(at + 1, NONE);
+                while self.dense.len() <= at {
+                    self.dense.push(NONE);
                 }
-                if let Some(slot) = self.dense.get_mut(at) {
-                    *slot = position;
-                }
+                self.dense.set(at, position);
             }
             None => {
                 self.sparse.insert(key, position);
@@ -67,7 +73,7 @@ impl KeyMap {
                 return u32::try_from(at).ok();
             }
             let dense = usize::try_from(at).ok().and_then(|at| self.dense.get(at));
-            if let Some(&position) = dense.filter(|&&position| position != NONE) {
+            if let Some(position) = dense.filter(|&position| position != NONE) {
                 return Some(position);
             }
         }

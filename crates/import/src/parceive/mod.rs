@@ -15,11 +15,13 @@ mod threads;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parallax_base::{Issues, Limits, Source};
+use parallax_base::paged::{Numbers, Paging};
+use parallax_base::{ActivationIdx, Issues, Limits, Source};
 use parallax_formats::FormatError;
 use parallax_formats::parceive::{MemberRow, ParceiveDb, ReferenceRow, is_parceive};
 use parallax_model::{
-    ActivationTree, ContextTree, Experiment, Metadata, Reference, Site, StorageClass, Tag,
+    ActivationTree, ContextTree, Experiment, Metadata, Reference, References, Site, StorageClass,
+    Tag,
 };
 
 use self::accesses::Numbering;
@@ -50,28 +52,33 @@ fn read(
     limits: &Limits,
     issues: &mut Issues,
 ) -> Result<Experiment, FormatError> {
+    let paging = activations::paging(source, limits);
     let mut db = ParceiveDb::open(Source::clone(source), name, limits, issues)?;
     let generation = db.generation();
     let Structure { builder, program, instructions, what, mut threads, tags } =
-        structure::read(&mut db, limits, issues)?;
+        structure::read(&mut db, limits, &paging, issues)?;
+    activations::check(&paging, name)?;
 
     let mut report = Reporter { file: name, issues };
     let ordered = builder.finish();
     report.cut(ordered.num_cut);
     let (mut tree, position) = (ordered.tree, ordered.position);
-    let what = by_position(&what, &position);
-    let contexts = activations::build_contexts(&program, &mut tree, &what, limits, &mut report);
+    activations::check(&paging, name)?;
+    let mut what = by_position(what, &position, &paging);
+    let contexts = activations::build_contexts(&program, &mut tree, &mut what, limits, &mut report);
     drop((what, program));
 
     let clock = clock::of(&threads, &tree, &mut report);
     let mut syncs = threads.syncs(&instructions, &tree, &position, &mut report);
-    let references = references(&mut db, &instructions, &position, &mut report)?;
+    let references = references(&mut db, &instructions, &position, (&mut report, &paging))?;
     let numbering =
         Numbering { tree: &tree, position: &position, references: &references.at, limits };
     let touches = accesses::read(&mut db, &instructions, &numbering, &mut syncs, &mut report)?;
     instructions.check()?;
     drop(instructions);
-    let touches = touches.finish(&tree, contexts.len(), &position);
+    activations::check(&paging, name)?;
+    let touches = touches.finish(&tree, &position);
+    activations::check(&paging, name)?;
     let tags = on_clock(tags, &clock, &position);
     drop(position);
 
@@ -86,39 +93,41 @@ fn read(
     let references = references.list;
     let run = Run { tree, contexts, references, touches, syncs, tags, clock, num_threads };
     let threads = |tree: &ActivationTree, num_values: &[u64]| threads.finish(tree, num_values);
-    Ok(activations::experiment(run, metadata, limits, threads))
+    let experiment = activations::experiment(run, metadata, limits, threads);
+    activations::check(&paging, name)?;
+    Ok(experiment)
 }
 
 /// The variables and allocations, and where each id is among them.
-struct References {
-    list: Vec<Reference>,
+struct Numbered {
+    list: References,
     at: KeyMap,
 }
 
 fn references(
     db: &mut ParceiveDb,
     instructions: &Instructions,
-    position: &[parallax_base::ActivationIdx],
-    report: &mut Reporter<'_>,
-) -> Result<References, FormatError> {
+    position: &Numbers<ActivationIdx>,
+    (report, paging): (&mut Reporter<'_>, &Paging),
+) -> Result<Numbered, FormatError> {
     let mut members: Vec<Option<Arc<str>>> = Vec::new();
     let mut member_at = KeyMap::default();
     db.scan(report.issues, |row: MemberRow| {
         member_at.add(row.id);
         members.push(row.name.map(Into::into));
     })?;
-    let mut list = Vec::new();
-    let mut at = KeyMap::default();
+    let mut list = References::paged(paging);
+    let mut at = KeyMap::new(paging);
     let site = |instruction| {
         let found = instructions.find(instruction)?;
-        let activation = *position.get(found.activation? as usize)?;
+        let activation = position.get(found.activation? as usize)?;
         Some(Site { activation, line: found.line })
     };
     db.scan(report.issues, |row: ReferenceRow| {
         at.add(row.id);
         let member = member_at.find(row.member).and_then(|at| members.get(at as usize));
         let name = row.name.filter(|name| !name.is_empty());
-        list.push(Reference {
+        list.push(&Reference {
             name: name.map_or_else(|| "<unnamed>".into(), Into::into),
             member: member.cloned().flatten(),
             storage: StorageClass::from_bits(row.storage),
@@ -128,7 +137,7 @@ fn references(
             source_id: row.id,
         });
     })?;
-    Ok(References { list, at })
+    Ok(Numbered { list, at })
 }
 
 /// What was marked, and how often: `section Solve (1), task First (12)`.
@@ -147,7 +156,7 @@ fn tag_facts(tags: &[Tag]) -> Vec<(String, String)> {
 fn on_clock(
     marked: Vec<Marked>,
     clock: &parallax_model::Clock,
-    position: &[parallax_base::ActivationIdx],
+    position: &Numbers<ActivationIdx>,
 ) -> Vec<Tag> {
     let tag = |own: Marked| Tag {
         name: own.name,
@@ -156,7 +165,7 @@ fn on_clock(
         start_nanos: nanos(clock, own.start),
         end_nanos: nanos(clock, own.end),
         counter: own.counter,
-        activation: own.scope.and_then(|scope| position.get(scope as usize)).copied(),
+        activation: own.scope.and_then(|scope| position.get(scope as usize)),
     };
     marked.into_iter().map(tag).collect()
 }

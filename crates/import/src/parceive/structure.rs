@@ -7,6 +7,8 @@
 //! LoopIteration.Execution <- Segment      else the call whose loop it is
 //! ```
 
+use parallax_base::casts::low_u32;
+use parallax_base::paged::{Numbers, Paged, Paging};
 use parallax_base::{Limits, Severity, ThreadIdx};
 use parallax_formats::FormatError;
 use parallax_formats::parceive::{
@@ -28,31 +30,51 @@ pub(super) struct Structure {
     pub(super) program: Program,
     pub(super) instructions: Instructions,
     /// By activation: the position of its function or loop.
-    pub(super) what: Vec<u32>,
+    pub(super) what: Numbers<u32>,
     pub(super) threads: Threads,
     pub(super) tags: Vec<Marked>,
 }
 
-/// Bytes that a call, execution or iteration takes while the tree is built, about.
-const ACTIVATION_BYTES: u64 = 256;
+/// Packed bytes that a call, execution or iteration takes while the tree is built, about.
+const ACTIVATION_BYTES: u64 = 64;
 
-/// An execution of a loop before its place is known.
-struct Execution {
-    number: Option<Key>,
-    parent: Option<Key>,
-    /// The call whose loop it is, by its first segment.
-    call: Option<u32>,
+/// Executions of loops before their places are known: the key of the iteration around each, and the
+/// call whose loop it is, by its first segment; one more than each, 0 for none.
+struct Executions(Paged<2>);
+
+impl Executions {
+    fn push(&mut self, parent: Option<Key>) {
+        self.0.push([parent.map_or(0, |key| key.wrapping_add(1)), 0]);
+    }
+
+    fn parent(&self, at: u32) -> Option<Key> {
+        self.0.cell(at as usize, 0).checked_sub(1)
+    }
+
+    fn call(&self, at: u32) -> Option<u32> {
+        self.0.cell(at as usize, 1).checked_sub(1).map(low_u32)
+    }
+
+    /// Says which call an execution is of; returns the first one that was said.
+    fn set_call(&mut self, at: u32, call: u32) -> u32 {
+        let known = self.0.at(at as usize)[1].checked_sub(1).map(low_u32);
+        if known.is_none() {
+            self.0.update(at as usize, |row| row[1] = u64::from(call) + 1);
+        }
+        known.unwrap_or(call)
+    }
 }
 
 pub(super) fn read(
     db: &mut ParceiveDb,
     limits: &Limits,
+    paging: &Paging,
     issues: &mut parallax_base::Issues,
 ) -> Result<Structure, FormatError> {
     let file = db.file().to_owned();
     let names = Names::read(db, issues)?;
-    let mut builder = ActivationTreeBuilder::new();
-    let mut what = Vec::new();
+    let mut builder = ActivationTreeBuilder::paged(paging);
+    let mut what = Numbers::new(paging);
     let calls = Calls::read(db, issues, &mut builder, &names, &mut what)?;
     let mut thread_rows: Vec<ThreadRow> = Vec::new();
     db.scan(issues, |row: ThreadRow| thread_rows.push(row))?;
@@ -89,11 +111,10 @@ pub(super) fn read(
 }
 
 /// Calls, as far as the builder does not have them.
-#[derive(Default)]
 struct Calls {
     at: KeyMap,
     /// Where each one is made; [`NO_INSTRUCTION`] for entry calls.
-    instruction: Vec<Key>,
+    instruction: Numbers<Key>,
     /// Threads in the order in which calls named them.
     threads: Vec<Key>,
     /// Calls without a start or an end.
@@ -110,9 +131,15 @@ impl Calls {
         issues: &mut parallax_base::Issues,
         builder: &mut ActivationTreeBuilder,
         names: &Names,
-        what: &mut Vec<u32>,
+        what: &mut Numbers<u32>,
     ) -> Result<Self, FormatError> {
-        let mut calls = Self::default();
+        let paging = builder.paging();
+        let mut calls = Self {
+            at: KeyMap::new(&paging),
+            instruction: Numbers::new(&paging),
+            threads: Vec::new(),
+            num_open: 0,
+        };
         let mut thread_at: NumberMap<Key, ThreadIdx> = NumberMap::default();
         db.scan(issues, |row: CallRow| {
             calls.at.add(row.id);
@@ -150,15 +177,17 @@ impl Calls {
 
 /// Executions and iterations.
 struct Loops {
-    executions: Vec<Execution>,
+    executions: Executions,
     /// Number of push of the first one.
     first_execution: u32,
+    /// Executions that do not say of which loop they are.
+    num_nameless: u64,
     /// By iteration: the position of its execution.
-    execution_of: Vec<u32>,
+    execution_of: Numbers<u32>,
     iteration_at: KeyMap,
     first_iteration: u32,
     /// By segment, in versions in which iterations name their segment.
-    iteration_of_segment: NumberMap<Key, u32>,
+    iteration_of_segment: KeyMap,
     lost_iterations: u64,
     doubtful: u64,
 }
@@ -169,8 +198,9 @@ impl Loops {
         issues: &mut parallax_base::Issues,
         builder: &mut ActivationTreeBuilder,
         names: &Names,
-        what: &mut Vec<u32>,
+        what: &mut Numbers<u32>,
     ) -> Result<Self, FormatError> {
+        let paging = builder.paging();
         let activation = |kind, source_id| NewActivation {
             kind,
             parent: None,
@@ -182,8 +212,9 @@ impl Loops {
             source_id,
         };
         let first_execution = length(builder);
-        let mut executions = Vec::new();
-        let mut execution_at = KeyMap::default();
+        let mut executions = Executions(Paged::new(&paging));
+        let mut num_nameless = 0;
+        let mut execution_at = KeyMap::new(&paging);
         db.scan(issues, |row: ExecutionRow| {
             execution_at.add(row.id);
             let number = builder.push(NewActivation {
@@ -195,16 +226,18 @@ impl Loops {
                 builder.set_length(number, cycles);
             }
             what.push(names.loop_at.find(row.number).unwrap_or(u32::MAX));
-            executions.push(Execution { number: row.number, parent: row.parent, call: None });
+            num_nameless += u64::from(row.number.is_none());
+            executions.push(row.parent);
         })?;
         let first_iteration = length(builder);
         let mut loops = Self {
             executions,
             first_execution,
-            execution_of: Vec::new(),
-            iteration_at: KeyMap::default(),
+            num_nameless,
+            execution_of: Numbers::new(&paging),
+            iteration_at: KeyMap::new(&paging),
             first_iteration,
-            iteration_of_segment: NumberMap::default(),
+            iteration_of_segment: KeyMap::new(&paging),
             lost_iterations: 0,
             doubtful: 0,
         };
@@ -215,7 +248,7 @@ impl Loops {
             };
             let at = loops.iteration_at.add(row.id);
             if let Some(segment) = row.segment {
-                loops.iteration_of_segment.insert(segment, at);
+                loops.iteration_of_segment.set(segment, at);
             }
             loops.execution_of.push(execution);
             builder.push(NewActivation {
@@ -236,21 +269,18 @@ impl Loops {
         issues: &mut parallax_base::Issues,
         call_at: &KeyMap,
     ) -> Result<Segments, FormatError> {
-        let mut segments = Segments::default();
+        let paging = self.execution_of.paging();
+        let mut segments = Segments { at: KeyMap::new(&paging), activation: Numbers::new(&paging) };
         db.scan(issues, |row: SegmentRow| {
             segments.at.add(row.id);
             let call = call_at.find(row.call);
             let iteration = self
                 .iteration_of_segment
-                .get(&row.id)
-                .copied()
+                .get(row.id)
                 .or_else(|| self.iteration_at.find(row.iteration));
             let execution = iteration.and_then(|at| self.execution_of.get(at as usize));
-            if let Some(execution) =
-                execution.and_then(|&execution| self.executions.get_mut(execution as usize))
-                && let Some(call) = call
-            {
-                let known = *execution.call.get_or_insert(call);
+            if let (Some(execution), Some(call)) = (execution, call) {
+                let known = self.executions.set_call(execution, call);
                 self.doubtful += u64::from(known != call);
             }
             // The last look at a loop's condition has the number of an iteration that never came.
@@ -262,39 +292,38 @@ impl Loops {
 
     /// The call whose loop an iteration is in.
     fn call_of_iteration(&self, at: u32) -> Option<u32> {
-        let execution = *self.execution_of.get(at as usize)?;
-        self.executions.get(execution as usize)?.call
+        self.executions.call(self.execution_of.get(at as usize)?)
     }
 
     /// Gives each execution its parent, and everything its thread.
     fn place(&self, builder: &mut ActivationTreeBuilder, report: &mut Reporter<'_>) {
         let mut homeless = 0_u64;
-        let mut thread_of_execution = Vec::with_capacity(self.executions.len());
-        for (number, execution) in (self.first_execution..).zip(&self.executions) {
-            let outer = self.iteration_at.find(execution.parent);
+        let mut thread_of_execution = Numbers::<u32>::new(&self.execution_of.paging());
+        for at in 0..u32::try_from(self.executions.0.len()).unwrap_or(u32::MAX) {
+            let number = self.first_execution.saturating_add(at);
+            let own_call = self.executions.call(at);
+            let outer = self.iteration_at.find(self.executions.parent(at));
             let outer_call = outer.and_then(|outer| self.call_of_iteration(outer));
             // A loop in a function that a loop calls may name that loop's iteration; the call comes
             // between them.
-            let is_direct =
-                execution.call.is_none() || outer_call.is_none() || execution.call == outer_call;
+            let is_direct = own_call.is_none() || outer_call.is_none() || own_call == outer_call;
             let parent = match outer {
                 Some(outer) if is_direct => Some(self.first_iteration.saturating_add(outer)),
-                _ => execution.call,
+                _ => own_call,
             };
             homeless += u64::from(parent.is_none());
             builder.set_parent(number, parent);
-            let call = execution.call.or(outer_call).and_then(|call| builder.get(call));
+            let call = own_call.or(outer_call).and_then(|call| builder.get(call));
             let thread = call.map_or(ThreadIdx::new(0), |call| call.thread);
             builder.set_thread(number, thread);
-            thread_of_execution.push(thread);
+            thread_of_execution.push(thread.get());
         }
-        for (number, &execution) in (self.first_iteration..).zip(&self.execution_of) {
-            if let Some(&thread) = thread_of_execution.get(execution as usize) {
-                builder.set_thread(number, thread);
+        for (number, execution) in (self.first_iteration..).zip(self.execution_of.iter()) {
+            if let Some(thread) = thread_of_execution.get(execution as usize) {
+                builder.set_thread(number, ThreadIdx::new(thread));
             }
         }
-        let nameless = self.executions.iter().filter(|e| e.number.is_none()).count() as u64;
-        report.many(Severity::Warning, "loop-unknown", nameless, || {
+        report.many(Severity::Warning, "loop-unknown", self.num_nameless, || {
             "an execution does not say of which loop; it is shown as an unknown loop".to_owned()
         });
         report.many(Severity::Warning, "loop-without-call", homeless, || {
@@ -312,11 +341,10 @@ impl Loops {
 }
 
 /// Where segments are, and whose part each one is.
-#[derive(Default)]
 pub(super) struct Segments {
     pub(super) at: KeyMap,
     /// Numbers of push.
-    pub(super) activation: Vec<u32>,
+    pub(super) activation: Numbers<u32>,
 }
 
 /// Gives each call its caller.
@@ -328,7 +356,7 @@ fn place_calls(
     report: &mut Reporter<'_>,
 ) {
     let (mut unknown, mut across) = (0_u64, 0_u64);
-    for (number, &instruction) in (0_u32..).zip(&calls.instruction) {
+    for (number, instruction) in (0_u32..).zip(calls.instruction.iter()) {
         if instruction == NO_INSTRUCTION {
             continue;
         }

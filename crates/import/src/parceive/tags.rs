@@ -19,6 +19,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use parallax_base::paged::Numbers;
 use parallax_base::{Issues, Limits, Severity, ThreadIdx};
 use parallax_formats::FormatError;
 use parallax_formats::parceive::{
@@ -170,7 +171,7 @@ impl Tags {
         mut self,
         builder: &mut ActivationTreeBuilder,
         instructions: &mut Instructions,
-        (program, what): (&mut Program, &mut Vec<u32>),
+        (program, what): (&mut Program, &mut Numbers<u32>),
         report: &mut Reporter<'_>,
     ) -> Vec<Marked> {
         let mut at: BTreeMap<u32, Vec<(u32, Home)>> = BTreeMap::new();
@@ -297,7 +298,7 @@ impl Tags {
         tags: &[(u32, Home)],
         nest: &Nest,
         builder: &mut ActivationTreeBuilder,
-        (program, what): (&mut Program, &mut Vec<u32>),
+        (program, what): (&mut Program, &mut Numbers<u32>),
     ) {
         let homes: HashMap<u32, Home> = tags.iter().copied().collect();
         let mut functions: HashMap<(u32, u32), u32> = HashMap::new();
@@ -307,7 +308,7 @@ impl Tags {
             let (Some(own), Some(home)) = (self.list.get_mut(*tag as usize), homes.get(tag)) else {
                 continue;
             };
-            let frame = what.get(home.frame as usize).copied().unwrap_or(u32::MAX);
+            let frame = what.get(home.frame as usize).unwrap_or(u32::MAX);
             let function = *functions.entry((own.tag, frame)).or_insert_with(|| {
                 let around = program.functions.get(frame as usize);
                 let (module, file) = around.map_or((None, None), |f| (f.module, f.file));

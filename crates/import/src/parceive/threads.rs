@@ -1,5 +1,6 @@
 //! Threads: who started them, when they lived, and where they synchronise.
 
+use parallax_base::paged::Numbers;
 use parallax_base::{ActivationIdx, LocationIdx, Severity, ThreadIdx};
 use parallax_formats::parceive::{InstructionKind, Key, ThreadRow, WallTime};
 use parallax_model::{
@@ -69,7 +70,7 @@ impl Threads {
         &mut self,
         instructions: &Instructions,
         tree: &ActivationTree,
-        position: &[ActivationIdx],
+        position: &Numbers<ActivationIdx>,
         report: &mut Reporter<'_>,
     ) -> Vec<SyncEvent> {
         // Which threads an instruction starts and which it waits for.
@@ -101,7 +102,7 @@ impl Threads {
         for instruction in wanted {
             let found = instructions.get(instruction);
             let at = found.activation.and_then(|number| position.get(number as usize));
-            let Some(&activation) = at else { continue };
+            let Some(activation) = at else { continue };
             let line = found.line;
             let mut push = |kind, other_thread| {
                 let lock = None;

@@ -6,13 +6,14 @@ mod references;
 mod run;
 
 use parallax_base::casts::saturated_i64;
+use parallax_base::paged::Numbers;
 use parallax_base::{ActivationIdx, Issues, Limits, Severity, Source};
 use parallax_formats::FormatError;
 use parallax_formats::plxm::{Recording, is_recording};
 use parallax_model::{
     ActivationTree, Clock, Creator, Experiment, IdentityKind, LOCALS_NOT_RECORDED,
-    LOOPS_NOT_RECORDED, LocationCatalog, LocationCatalogBuilder, Metadata, Reference, Site,
-    SyncEvent, Thread,
+    LOOPS_NOT_RECORDED, LocationCatalog, LocationCatalogBuilder, Metadata, Reference, References,
+    Site, SyncEvent, Thread,
 };
 
 use self::blocks::{FlowLoops, Functions};
@@ -22,8 +23,8 @@ use self::run::{Places, Run};
 use crate::ImportError;
 use crate::activations::{self, Reporter, by_position, nanos};
 
-/// Bytes that a call, execution or iteration takes while the tree is built, about.
-const ACTIVATION_BYTES: u64 = 256;
+/// Packed bytes that a call, execution or iteration takes while the tree is built, about.
+const ACTIVATION_BYTES: u64 = 64;
 
 /// Whether a file is a recording.
 pub(crate) fn is_file(source: &Source) -> bool {
@@ -54,7 +55,8 @@ fn read(
         .metadata("the calls and loops", num_activations.saturating_mul(ACTIVATION_BYTES))
         .map_err(|cause| FormatError::Limit { file: name.to_owned(), cause })?;
     let places = Places::new(&recording, functions, &loops);
-    let mut run = Run::new(&recording, &overview, (&places, &loops), limits);
+    let paging = activations::paging(source, limits);
+    let mut run = Run::new(&recording, &overview, (&places, &loops), (limits, &paging));
     let mut merge = Merge::new(&recording, &overview)?;
     while let Some((thread, event)) = merge.next()? {
         run.take(thread, event, merge.counts(thread));
@@ -89,19 +91,24 @@ fn read(
     let ordered = builder.finish();
     report.cut(ordered.num_cut);
     let (mut tree, position) = (ordered.tree, ordered.position);
-    let what = by_position(&what, &position);
+    activations::check(&paging, name)?;
+    let mut what = by_position(what, &position, &paging);
     let contexts =
-        activations::build_contexts(&places.program, &mut tree, &what, limits, &mut report);
+        activations::build_contexts(&places.program, &mut tree, &mut what, limits, &mut report);
     let (touches, num_lost) = touches.finish();
     report.many(Severity::Error, "accesses-lost", num_lost, || {
         "there are more accesses than can be kept; the last ones are omitted".to_owned()
     });
-    let touches = touches.finish(&tree, contexts.len(), &position);
-    let references = references.finish().into_iter().map(|draft| placed(draft, &position));
-    let references: Vec<Reference> = references.collect();
+    let touches = touches.finish(&tree, &position);
+    activations::check(&paging, name)?;
+    let mut placed_references = References::paged(&paging);
+    for draft in references.finish() {
+        placed_references.push(&placed(draft, &position));
+    }
+    let references = placed_references;
     for sync in &mut syncs {
         // Numbers of push until now; each was pushed.
-        if let Some(&at) = position.get(sync.activation.idx()) {
+        if let Some(at) = position.get(sync.activation.idx()) {
             sync.activation = at;
         }
     }
@@ -121,7 +128,9 @@ fn read(
     };
     let run =
         activations::Run { tree, contexts, references, touches, syncs, tags, clock, num_threads };
-    Ok(activations::experiment(run, metadata, limits, threads))
+    let experiment = activations::experiment(run, metadata, limits, threads);
+    activations::check(&paging, name)?;
+    Ok(experiment)
 }
 
 fn base_name(path: &str) -> String {
@@ -145,10 +154,10 @@ fn clock(recording: &Recording, tree: &ActivationTree, report: &mut Reporter<'_>
     Clock { ticks_per_second, is_assumed, origin_ticks, wall_origin_nanos }
 }
 
-fn placed(draft: Draft, position: &[ActivationIdx]) -> Reference {
+fn placed(draft: Draft, position: &Numbers<ActivationIdx>) -> Reference {
     let site = |site: PushedSite| {
         let (activation, line) = site?;
-        Some(Site { activation: *position.get(activation as usize)?, line })
+        Some(Site { activation: position.get(activation as usize)?, line })
     };
     let (allocated, freed) = (site(draft.allocated), site(draft.freed));
     Reference { allocated, freed, ..draft.reference }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use parallax_base::paged::{Numbers, Paging};
 use parallax_base::{ActivationIdx, FileIdx, Limits, ModuleIdx, ReferenceIdx, Severity, ThreadIdx};
 use parallax_formats::plxm::{Event, PlaceKind, Recording, What};
 use parallax_model::{
@@ -130,7 +131,7 @@ pub(super) struct Run<'r> {
     loops: &'r FlowLoops,
     pub(super) builder: ActivationTreeBuilder,
     /// By activation: the position of its function or loop.
-    pub(super) what: Vec<u32>,
+    pub(super) what: Numbers<u32>,
     pub(super) references: References,
     pub(super) touches: TouchCollector,
     /// Their activations are numbers of push.
@@ -163,17 +164,17 @@ impl<'r> Run<'r> {
         recording: &'r Recording,
         overview: &'r Overview,
         (places, loops): (&'r Places, &'r FlowLoops),
-        limits: &Limits,
+        (limits, paging): (&Limits, &Paging),
     ) -> Self {
         Self {
             recording,
             overview,
             places,
             loops,
-            builder: ActivationTreeBuilder::new(),
-            what: Vec::new(),
+            builder: ActivationTreeBuilder::paged(paging),
+            what: Numbers::new(paging),
             references: References::new(&recording.variables, limits.metadata_bytes / 4),
-            touches: TouchCollector::new(limits.metadata_bytes),
+            touches: TouchCollector::new(limits.metadata_bytes, paging),
             syncs: Vec::new(),
             creators: vec![None; overview.threads.len()],
             open: vec![Vec::new(); overview.threads.len()],

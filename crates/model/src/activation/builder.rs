@@ -1,12 +1,14 @@
 //! [`ActivationTreeBuilder`]: activations in any order become a tree in depth-first order.
+//!
+//! A run may have more of them than memory has room for, so that everything that there is of each
+//! one is [`Paged`], and all of it is gone through in orders in which neighbours stay neighbours.
 
-use std::collections::HashMap;
-
+use parallax_base::casts::low_u32;
+use parallax_base::paged::{Numbers, Paged, Paging};
 use parallax_base::{ActivationIdx, ThreadIdx};
 
 use super::ActivationTree;
-use super::columns::{Columns, reorder};
-use super::tree::{ActivationKind, NONE};
+use super::tree::{ActivationKind, NONE, kind_of};
 
 /// One activation, as builders add it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub struct Ordered {
     /// The tree, with the root as the context of all activations.
     pub tree: ActivationTree,
     /// Positions by the numbers that [`ActivationTreeBuilder::push`] gave.
-    pub position: Vec<ActivationIdx>,
+    pub position: Numbers<ActivationIdx>,
     /// How many activations lost their parent, because they were among their own ancestors or the
     /// parent does not exist.
     pub num_cut: u64,
@@ -46,10 +48,34 @@ pub struct Ordered {
 /// Collects activations, parents before or after their children.
 #[derive(Debug, Clone, Default)]
 pub struct ActivationTreeBuilder {
-    list: Columns,
-    /// Lengths of activations without a start, where they are known.
-    lengths: HashMap<u32, u64>,
+    parents: Parents,
+    /// By number; sources say of some only later which thread executes them.
+    threads: Numbers<u32>,
+    list: Pushed,
 }
+
+/// One more than the number of the parent by number, 0 for roots. Structure is looked at more often
+/// than anything else.
+type Parents = Numbers<u32>;
+
+/// Everything else that was pushed, by number.
+type Pushed = Paged<5>;
+
+/// The kind, and which times are known.
+const FLAGS: usize = 0;
+const START: usize = 1;
+/// The end; the length where only that is known.
+const END: usize = 2;
+/// The number of an iteration, the line of a call.
+const DETAIL: usize = 3;
+const SOURCE: usize = 4;
+
+const HAS_START: u64 = 4;
+const HAS_END: u64 = 8;
+const HAS_LENGTH: u64 = 16;
+
+/// Whether start or end are estimated.
+const IS_ESTIMATED: u64 = 32;
 
 impl ActivationTreeBuilder {
     /// No activations yet.
@@ -58,69 +84,127 @@ impl ActivationTreeBuilder {
         Self::default()
     }
 
+    /// No activations yet; `paging` says where they are, and where those of the tree will be.
+    #[must_use]
+    pub fn paged(paging: &Paging) -> Self {
+        let (parents, threads) = (Numbers::new(paging), Numbers::new(paging));
+        Self { parents, threads, list: Paged::new(paging) }
+    }
+
+    /// Where they are.
+    #[must_use]
+    pub fn paging(&self) -> Paging {
+        self.list.paging()
+    }
+
     /// Number of activations so far.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub const fn len(&self) -> usize {
         self.list.len()
     }
 
     /// Whether there are none yet.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub const fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
     /// Adds an activation; its number is how many there were before.
     pub fn push(&mut self, activation: NewActivation) -> u32 {
         let number = u32::try_from(self.list.len()).unwrap_or(NONE);
-        self.list.push(&activation);
+        let NewActivation { kind, parent, thread, start_nanos, end_nanos, .. } = activation;
+        let start = start_nanos.map_or(0, |_| HAS_START);
+        let end = end_nanos.map_or(0, |_| HAS_END);
+        let is_iteration = kind == ActivationKind::Iteration;
+        let detail = if is_iteration { activation.number } else { activation.line };
+        self.parents.push(parent.map_or(0, |parent| parent.saturating_add(1)));
+        self.threads.push(thread.get());
+        self.list.push([
+            kind as u64 | start | end,
+            start_nanos.unwrap_or(0),
+            end_nanos.unwrap_or(0),
+            detail.into(),
+            activation.source_id,
+        ]);
         number
     }
 
     /// An activation that was pushed, by its number.
     #[must_use]
     pub fn get(&self, activation: u32) -> Option<NewActivation> {
-        self.list.get(activation)
+        let at = activation as usize;
+        if at >= self.len() {
+            return None;
+        }
+        let row = self.list.get(at);
+        let (flags, detail) = (row[FLAGS], low_u32(row[DETAIL]));
+        let kind = kind_of(flags);
+        let is_iteration = kind == ActivationKind::Iteration;
+        Some(NewActivation {
+            kind,
+            parent: self.parent(activation),
+            thread: ThreadIdx::new(self.threads.get(at).unwrap_or(0)),
+            start_nanos: (flags & HAS_START != 0).then_some(row[START]),
+            end_nanos: (flags & HAS_END != 0).then_some(row[END]),
+            number: if is_iteration { detail } else { 0 },
+            line: if is_iteration { 0 } else { detail },
+            source_id: row[SOURCE],
+        })
     }
 
     /// What calls or contains an activation that was pushed.
     #[must_use]
     pub fn parent(&self, activation: u32) -> Option<u32> {
-        self.list.get(activation).and_then(|found| found.parent)
+        self.parents.get(activation as usize)?.checked_sub(1)
     }
 
     /// Changes the parent of an activation that was pushed.
     pub fn set_parent(&mut self, activation: u32, parent: Option<u32>) {
-        if let Some(slot) = self.list.parent.get_mut(activation as usize) {
-            *slot = parent.unwrap_or(NONE);
-        }
+        let parent = parent.map_or(0, |parent| parent.saturating_add(1));
+        self.parents.set(activation as usize, parent);
     }
 
     /// Changes the thread of an activation that was pushed.
     pub fn set_thread(&mut self, activation: u32, thread: ThreadIdx) {
-        if let Some(slot) = self.list.thread.get_mut(activation as usize) {
-            *slot = thread.get();
-        }
+        self.threads.set(activation as usize, thread.get());
     }
 
     /// Changes the line of the call of a call that was pushed.
     pub fn set_line(&mut self, activation: u32, line: u32) {
-        self.list.set_detail(activation, ActivationKind::Call, line);
+        self.set_detail(activation, ActivationKind::Call, line);
     }
 
     /// Changes the number of an iteration that was pushed.
     pub fn set_number(&mut self, activation: u32, number: u32) {
-        self.list.set_detail(activation, ActivationKind::Iteration, number);
+        self.set_detail(activation, ActivationKind::Iteration, number);
     }
 
     /// Says when an activation that was pushed ended, on the clock of its start.
     pub fn set_end(&mut self, activation: u32, end_nanos: u64) {
-        self.list.set_end(activation, end_nanos);
+        self.list.update(activation as usize, |row| {
+            row[FLAGS] = row[FLAGS] & !HAS_LENGTH | HAS_END;
+            row[END] = end_nanos;
+        });
     }
 
-    /// Says how long an activation took of which the source does not say when it began.
+    /// Says how long an activation took of which the source says neither when it began nor when it
+    /// ended.
     pub fn set_length(&mut self, activation: u32, nanos: u64) {
-        self.lengths.insert(activation, nanos);
+        self.list.update(activation as usize, |row| {
+            if row[FLAGS] & (HAS_START | HAS_END) == 0 {
+                row[FLAGS] |= HAS_LENGTH;
+                row[END] = nanos;
+            }
+        });
+    }
+
+    /// Sets what is said of activations of one kind only.
+    fn set_detail(&mut self, activation: u32, of: ActivationKind, detail: u32) {
+        self.list.update(activation as usize, |row| {
+            if kind_of(row[FLAGS]) == of {
+                row[DETAIL] = detail.into();
+            }
+        });
     }
 
     /// The tree.
@@ -140,45 +224,40 @@ impl ActivationTreeBuilder {
     /// An activation that is its own ancestor becomes a root.
     #[must_use]
     pub fn finish(self) -> Ordered {
-        let Self { mut list, lengths } = self;
+        let Self { mut parents, mut threads, mut list } = self;
+        let paging = list.paging();
         let mut num_cut = 0;
         let count = list.len();
-        for parent in &mut list.parent {
-            if *parent != NONE && *parent as usize >= count {
-                *parent = NONE;
+        for at in 0..count {
+            if parents.at(at) as usize > count {
+                parents.set(at, 0);
                 num_cut += 1;
             }
         }
-        num_cut += cut_cycles(&mut list.parent);
-        let mut below = Below::new(&list);
-        let mut times = Times::new(&mut list);
-        times.complete(&list, &lengths, &mut below);
-        // What the rest does not need goes before it allocates: a run has millions of activations.
-        drop(lengths);
-        times.hull = Vec::new();
-        below.order = Vec::new();
-        below.sort_by_time(&list, &times);
-        let (tree, position) = emit(list, below, times);
+        num_cut += cut_cycles(&mut parents, &paging);
+        let mut below = Below::new(&mut parents, &paging);
+        drop(parents);
+        let mut times = Times::new(&mut list, &mut threads, &paging);
+        drop(threads);
+        times.complete(&mut below);
+        let (tree, position) = emit(list, below, times, &paging);
         Ordered { tree, position, num_cut }
     }
 }
 
 /// Makes one activation of each cycle a root; returns how many.
-fn cut_cycles(parents: &mut [u32]) -> u64 {
+fn cut_cycles(parents: &mut Parents, paging: &Paging) -> u64 {
     const UNSEEN: u32 = 0;
-    let mut seen_by = vec![UNSEEN; parents.len()];
+    let mut seen_by = Numbers::<u32>::filled(paging, parents.len(), UNSEEN);
     let mut num_cut = 0;
     for first in 0..parents.len() {
         let mark = u32::try_from(first + 1).unwrap_or(NONE);
         let mut at = first;
-        while seen_by[at] == UNSEEN {
-            seen_by[at] = mark;
-            let parent = parents[at];
-            if parent == NONE {
-                break;
-            }
-            if seen_by[parent as usize] == mark {
-                parents[at] = NONE;
+        while seen_by.at(at) == UNSEEN {
+            seen_by.set(at, mark);
+            let Some(parent) = parents.at(at).checked_sub(1) else { break };
+            if seen_by.at(parent as usize) == mark {
+                parents.set(at, 0);
                 num_cut += 1;
                 break;
             }
@@ -188,79 +267,126 @@ fn cut_cycles(parents: &mut [u32]) -> u64 {
     num_cut
 }
 
-/// The children of each activation, and all activations with parents before children.
+/// The children of each activation.
 struct Below {
-    starts: Vec<u32>,
-    children: Vec<u32>,
-    /// Roots first, then what is below them, level by level.
-    order: Vec<u32>,
+    starts: Numbers<u32>,
+    children: Numbers<u32>,
     roots: Vec<u32>,
 }
 
 impl Below {
-    fn new(list: &Columns) -> Self {
-        let mut starts = vec![0_u32; list.len() + 1];
-        for &parent in list.parent.iter().filter(|&&parent| parent != NONE) {
-            starts[parent as usize + 1] += 1;
-        }
-        for at in 1..starts.len() {
-            starts[at] += starts[at - 1];
-        }
-        let mut next = starts.clone();
-        let mut children = vec![0_u32; starts.last().copied().unwrap_or(0) as usize];
+    fn new(parents: &mut Parents, paging: &Paging) -> Self {
+        let count = parents.len();
+        let mut next = Numbers::<u32>::filled(paging, count, 0);
         let mut roots = Vec::new();
-        for (number, &parent) in (0_u32..).zip(&list.parent) {
-            if parent == NONE {
-                roots.push(number);
-                continue;
+        for at in 0..count {
+            match parents.at(at).checked_sub(1) {
+                Some(parent) => {
+                    let number = next.at(parent as usize);
+                    next.set(parent as usize, number + 1);
+                }
+                None => roots.push(u32::try_from(at).unwrap_or(NONE)),
             }
-            let slot = &mut next[parent as usize];
-            children[*slot as usize] = number;
-            *slot += 1;
         }
-        drop(next);
-        let mut below = Self { starts, children, order: Vec::with_capacity(list.len()), roots };
-        below.order.extend_from_slice(&below.roots);
-        let mut at = 0;
-        while let Some(&number) = below.order.get(at) {
-            let range = below.range(number);
-            below.order.extend_from_slice(&below.children[range]);
-            at += 1;
+        let mut starts = Numbers::new(paging);
+        let mut sum = 0;
+        for at in 0..count {
+            starts.push(sum);
+            let own = next.at(at);
+            next.set(at, sum);
+            sum += own;
         }
-        below
+        starts.push(sum);
+        let mut children = Numbers::filled(paging, sum as usize, 0);
+        for at in 0..count {
+            let Some(parent) = parents.at(at).checked_sub(1) else { continue };
+            let slot = next.at(parent as usize);
+            children.set(slot as usize, u32::try_from(at).unwrap_or(NONE));
+            next.set(parent as usize, slot + 1);
+        }
+        Self { starts, children, roots }
     }
 
-    fn range(&self, number: u32) -> std::ops::Range<usize> {
+    fn range(&mut self, number: u32) -> std::ops::Range<usize> {
         let at = number as usize;
-        self.starts[at] as usize..self.starts[at + 1] as usize
+        self.starts.at(at) as usize..self.starts.at(at + 1) as usize
     }
 
-    fn of(&self, number: u32) -> &[u32] {
-        &self.children[self.range(number)]
-    }
-
-    /// Siblings in order of time, iterations that take no time in order of their numbers; roots by
-    /// thread.
-    fn sort_by_time(&mut self, list: &Columns, times: &Times) {
-        let key = |&child: &u32| {
-            let at = child as usize;
-            (times.start[at], list.number(child), child)
-        };
-        for at in 0..list.len() {
-            let range = self.starts[at] as usize..self.starts[at + 1] as usize;
-            self.children[range].sort_unstable_by_key(key);
+    /// Puts a range of children into the order of a key, which has the child at its end.
+    fn sort<K: Ord>(
+        &mut self,
+        range: std::ops::Range<usize>,
+        mut key: impl FnMut(u32) -> (K, u32),
+    ) {
+        let mut last = None;
+        let is_sorted = range.clone().all(|at| {
+            let own = key(self.children.at(at));
+            let is_after = last.as_ref().is_none_or(|last| *last <= own);
+            last = Some(own);
+            is_after
+        });
+        if is_sorted {
+            return;
         }
-        self.roots.sort_unstable_by_key(|root| (list.thread[*root as usize], key(root)));
+        let mut keys: Vec<(K, u32)> = range.clone().map(|at| key(self.children.at(at))).collect();
+        keys.sort_unstable();
+        for (at, (_, child)) in range.zip(keys) {
+            self.children.set(at, child);
+        }
+    }
+
+    /// Puts the children of an activation in order of time.
+    fn sort_by_time(&mut self, number: u32, times: &mut Times) {
+        let range = self.range(number);
+        if range.len() > 1 {
+            self.sort(range, |child| {
+                let time = times.get(child);
+                ((time.start, time.number), child)
+            });
+        }
+    }
+}
+
+/// Goes through activations in depth-first order, children as they are in order.
+struct Walk {
+    roots: std::vec::IntoIter<u32>,
+    /// What is open, and which of its children are left.
+    open: Vec<(u32, std::ops::Range<usize>)>,
+}
+
+enum Step {
+    /// An activation; everything below it comes next.
+    Enter(u32),
+    /// All below the activation that was entered last and not left yet has come.
+    Leave(u32),
+}
+
+impl Walk {
+    fn new(roots: Vec<u32>) -> Self {
+        Self { roots: roots.into_iter(), open: Vec::new() }
+    }
+
+    fn next(&mut self, below: &mut Below) -> Option<Step> {
+        match self.open.last_mut() {
+            Some((_, left)) => match left.next() {
+                Some(child) => Some(Step::Enter(below.children.at(child))),
+                None => self.open.pop().map(|(number, _)| Step::Leave(number)),
+            },
+            None => self.roots.next().map(Step::Enter),
+        }
+    }
+
+    /// Goes on below an activation that was entered.
+    fn descend(&mut self, number: u32, below: &mut Below) {
+        self.open.push((number, below.range(number)));
     }
 }
 
 /// Times, as far as they are known, by number.
 struct Times {
-    start: Vec<u64>,
-    end: Vec<u64>,
-    is_estimated: Vec<bool>,
-    /// The first start and the last end known of each activation or below it.
-    hull: Vec<(u64, u64)>,
+    rows: Paged<7>,
+    /// Whether of some only the length is known.
+    has_lengths: bool,
     /// The last time known of each thread.
     thread_end: Vec<u64>,
 }
@@ -268,117 +394,178 @@ struct Times {
 /// A hull in which no time is known.
 const EMPTY: (u64, u64) = (u64::MAX, 0);
 
+/// The times of one activation, and what they follow from.
+#[derive(Clone, Copy)]
+struct Time {
+    start: u64,
+    /// The length where only that is known, as long as it has no place.
+    end: u64,
+    /// The first start and the last end known of the activation or below it.
+    hull: (u64, u64),
+    flags: u64,
+    thread: u64,
+    /// The number of an iteration; 0 of others.
+    number: u64,
+}
+
+impl Time {
+    const fn has(&self, flags: u64) -> bool {
+        self.flags & flags == flags
+    }
+}
+
 impl Times {
     /// Takes the times of `list`.
-    fn new(list: &mut Columns) -> Self {
-        let (start, end) = (std::mem::take(&mut list.start), std::mem::take(&mut list.end));
-        let known = |number: u32| {
-            let (start, end) = (start[number as usize], end[number as usize]);
-            match (list.has_start(number), list.has_end(number)) {
+    fn new(list: &mut Pushed, threads: &mut Numbers<u32>, paging: &Paging) -> Self {
+        let mut out = Self { rows: Paged::new(paging), has_lengths: false, thread_end: Vec::new() };
+        for at in 0..list.len() {
+            let row = list.at(at);
+            let (has_start, has_end) = (row[FLAGS] & HAS_START != 0, row[FLAGS] & HAS_END != 0);
+            let (start, end) = (row[START], row[END]);
+            let (low, high) = match (has_start, has_end) {
                 (true, true) => (start, end.max(start)),
                 (true, false) => (start, start),
                 (false, true) => (end, end),
                 (false, false) => EMPTY,
-            }
-        };
-        let hull = (0..u32::try_from(list.len()).unwrap_or(NONE)).map(known).collect();
-        Self { is_estimated: vec![false; start.len()], hull, start, end, thread_end: Vec::new() }
+            };
+            out.has_lengths |= row[FLAGS] & HAS_LENGTH != 0;
+            let is_iteration = kind_of(row[FLAGS]) == ActivationKind::Iteration;
+            let number = if is_iteration { row[DETAIL] } else { 0 };
+            out.rows.push([start, end, low, high, row[FLAGS], threads.at(at).into(), number]);
+        }
+        out
     }
 
-    fn complete(&mut self, list: &Columns, lengths: &HashMap<u32, u64>, below: &mut Below) {
-        for &number in below.order.iter().rev() {
-            let (low, high) = self.hull[number as usize];
-            let parent = list.parent[number as usize];
-            if parent != NONE {
-                let hull = &mut self.hull[parent as usize];
-                *hull = (hull.0.min(low), hull.1.max(high));
+    fn get(&mut self, number: u32) -> Time {
+        let [start, end, low, high, flags, thread, number] = self.rows.at(number as usize);
+        Time { start, end, hull: (low, high), flags, thread, number }
+    }
+
+    fn set(&mut self, at: u32, time: Time) {
+        let Time { start, end, hull: (low, high), flags, thread, number } = time;
+        self.rows.set(at as usize, [start, end, low, high, flags, thread, number]);
+    }
+
+    fn complete(&mut self, below: &mut Below) {
+        self.find_hulls(below);
+        let mut walk = Walk::new(below.roots.clone());
+        while let Some(step) = walk.next(below) {
+            let Step::Enter(number) = step else { continue };
+            let parent = walk.open.last().map(|(parent, _)| *parent);
+            let time = self.fill(number, parent);
+            let range = below.range(number);
+            if kind_of(time.flags) == ActivationKind::LoopExecution {
+                self.divide(time, below, range.clone());
             }
-            let thread = list.thread[number as usize] as usize;
-            if thread < list.len() && self.thread_end.len() <= thread {
+            if self.has_lengths {
+                let mut from = time.start;
+                for at in range {
+                    let child = below.children.at(at);
+                    if self.get(child).has(HAS_LENGTH) {
+                        from = self.place(child, (time.start, time.end), from);
+                    }
+                }
+            }
+            walk.descend(number, below);
+        }
+    }
+
+    /// Finds the first start and the last end known below each activation, and of each thread.
+    fn find_hulls(&mut self, below: &mut Below) {
+        let most_threads = self.rows.len();
+        let mut walk = Walk::new(below.roots.clone());
+        // The hulls of what is open.
+        let mut hulls: Vec<(u64, u64)> = Vec::new();
+        while let Some(step) = walk.next(below) {
+            let (time, hull) = match step {
+                Step::Enter(number) => {
+                    let time = self.get(number);
+                    if !below.range(number).is_empty() {
+                        hulls.push(time.hull);
+                        walk.descend(number, below);
+                        continue;
+                    }
+                    (time, time.hull)
+                }
+                Step::Leave(number) => {
+                    let (mut time, hull) = (self.get(number), hulls.pop().unwrap_or(EMPTY));
+                    if time.hull != hull {
+                        time.hull = hull;
+                        self.set(number, time);
+                    }
+                    (time, hull)
+                }
+            };
+            if let Some(outer) = hulls.last_mut() {
+                *outer = (outer.0.min(hull.0), outer.1.max(hull.1));
+            }
+            let thread = low_u32(time.thread) as usize;
+            if thread < most_threads && self.thread_end.len() <= thread {
                 self.thread_end.resize(thread + 1, 0);
             }
             if let Some(end) = self.thread_end.get_mut(thread) {
-                *end = (*end).max(high);
-            }
-        }
-        // Where the next one of which only the length is known begins, by parent.
-        let mut cursors: HashMap<u32, u64> = HashMap::new();
-        for i in 0..below.order.len() {
-            let number = below.order[i];
-            let parent = list.parent[number as usize];
-            match lengths.get(&number) {
-                Some(&length) if parent != NONE && !list.has_start(number) => {
-                    let outer = (self.start[parent as usize], self.end[parent as usize]);
-                    let cursor = cursors.entry(parent).or_insert(outer.0);
-                    self.place(number, length, outer, cursor);
-                }
-                _ => self.fill(number, list),
-            }
-            if list.kind(number) == ActivationKind::LoopExecution {
-                let range = below.range(number);
-                self.divide(number, list, &mut below.children[range]);
+                *end = (*end).max(hull.1);
             }
         }
     }
 
-    /// Gives a place to an activation of which only the length is known.
-    fn place(&mut self, number: u32, length: u64, outer: (u64, u64), cursor: &mut u64) {
-        let at = number as usize;
-        let (low, high) = self.hull[at];
-        let start = if low <= high { low } else { (*cursor).clamp(outer.0, outer.1.max(outer.0)) };
-        let end = start.saturating_add(length).min(outer.1.max(start));
-        (self.start[at], self.end[at]) = (start, end.max(high));
-        self.is_estimated[at] = true;
-        *cursor = self.end[at];
+    /// Gives a place to an activation of which only the length is known; returns its end.
+    fn place(&mut self, number: u32, outer: (u64, u64), from: u64) -> u64 {
+        let time = self.get(number);
+        let Time { hull: (low, high), end: length, flags, .. } = time;
+        let start = if low <= high { low } else { from.clamp(outer.0, outer.1.max(outer.0)) };
+        let end = start.saturating_add(length).min(outer.1.max(start)).max(high);
+        self.set(number, Time { start, end, flags: flags | IS_ESTIMATED, ..time });
+        end
     }
 
-    /// Makes up what is missing of one activation whose parent is complete.
-    fn fill(&mut self, number: u32, list: &Columns) {
-        let at = number as usize;
-        if self.is_estimated[at] {
-            // An iteration that has its share already.
-            return;
+    /// Makes up what is missing of one activation whose parent is complete; returns its times.
+    fn fill(&mut self, number: u32, parent: Option<u32>) -> Time {
+        let mut time = self.get(number);
+        if time.has(IS_ESTIMATED) {
+            // An iteration that has its share already, or what has a place.
+            return time;
         }
-        let (low, high) = self.hull[at];
-        let parent = Some(list.parent[at]).filter(|&parent| parent != NONE);
-        let parent = parent.map(|parent| parent as usize);
-        if !list.has_start(number) {
-            let outer = parent.map_or(0, |parent| self.start[parent]);
-            self.start[at] = if low == u64::MAX { outer } else { low };
-            self.is_estimated[at] = true;
+        let (low, high) = time.hull;
+        if time.has(HAS_START | HAS_END) && time.end >= time.start {
+            return time;
         }
-        if !list.has_end(number) {
-            let last = self.thread_end.get(list.thread[at] as usize).copied().unwrap_or(0);
-            let outer = parent.map_or(last, |parent| self.end[parent]);
-            self.end[at] = outer.max(high);
-            self.is_estimated[at] = true;
+        let parent = parent.map(|parent| self.get(parent));
+        if !time.has(HAS_START) {
+            let outer = parent.map_or(0, |parent| parent.start);
+            time.start = if low == u64::MAX { outer } else { low };
         }
-        if self.end[at] < self.start[at] {
-            self.end[at] = self.start[at];
-            self.is_estimated[at] = true;
+        if !time.has(HAS_END) {
+            let last = self.thread_end.get(low_u32(time.thread) as usize).copied().unwrap_or(0);
+            let outer = parent.map_or(last, |parent| parent.end);
+            time.end = outer.max(high);
         }
+        time.end = time.end.max(time.start);
+        time.flags |= IS_ESTIMATED;
+        self.set(number, time);
+        time
     }
 
     /// Divides the time of an execution among its iterations without times.
-    fn divide(&mut self, execution: u32, list: &Columns, children: &mut [u32]) {
-        let has_no_time = |&child: &u32| {
-            list.kind(child) == ActivationKind::Iteration
-                && !(list.has_start(child) && list.has_end(child))
-        };
-        if !children.iter().any(has_no_time) {
+    fn divide(&mut self, execution: Time, below: &mut Below, range: std::ops::Range<usize>) {
+        let is_iteration = |time: Time| kind_of(time.flags) == ActivationKind::Iteration;
+        let has_no_time = |time: Time| is_iteration(time) && !time.has(HAS_START | HAS_END);
+        if !range.clone().any(|at| has_no_time(self.get(below.children.at(at)))) {
             return;
         }
-        children.sort_unstable_by_key(|&child| (list.number(child), child));
-        let iterations: Vec<u32> = children
-            .iter()
-            .copied()
-            .filter(|&child| list.kind(child) == ActivationKind::Iteration)
-            .collect();
-        let (start, end) = (self.start[execution as usize], self.end[execution as usize]);
+        below.sort(range.clone(), |child| (self.get(child).number, child));
+        let mut iterations: Vec<u32> = Vec::with_capacity(range.len());
+        for at in range {
+            let child = below.children.at(at);
+            if is_iteration(self.get(child)) {
+                iterations.push(child);
+            }
+        }
+        let Time { start, end, .. } = execution;
         // Where the last thing known ends, and how many iterations nothing is known of came since.
         let (mut known, mut first) = (start, 0);
         for (i, &iteration) in iterations.iter().enumerate() {
-            let (low, high) = self.hull[iteration as usize];
+            let (low, high) = self.get(iteration).hull;
             if low > high {
                 continue;
             }
@@ -391,17 +578,19 @@ impl Times {
         let Some(&last) = iterations.last() else { return };
         let rest = &iterations[first..];
         if rest.is_empty() {
-            self.end[last as usize] = end.max(known);
+            let time = self.get(last);
+            self.set(last, Time { end: end.max(known), ..time });
         } else {
             let before = usize::from(first > 0);
             self.share(rest, known, end.max(known), before);
         }
-        for i in 0..iterations.len() {
-            let at = iterations[i] as usize;
+        for (i, &iteration) in iterations.iter().enumerate() {
+            let mut time = self.get(iteration);
             if let Some(&next) = iterations.get(i + 1) {
-                self.end[at] = self.start[next as usize];
+                time.end = self.get(next).start;
             }
-            self.is_estimated[at] = true;
+            time.flags |= IS_ESTIMATED;
+            self.set(iteration, time);
         }
     }
 
@@ -412,60 +601,52 @@ impl Times {
         let length = u128::from(to.saturating_sub(from));
         for (i, &iteration) in iterations.iter().enumerate() {
             let share = length * (i + before) as u128 / parts;
-            self.start[iteration as usize] = from + u64::try_from(share).unwrap_or(0);
+            let time = self.get(iteration);
+            let start = from + u64::try_from(share).unwrap_or(0);
+            self.set(iteration, Time { start, ..time });
         }
         if let Some(&last) = iterations.last() {
-            self.end[last as usize] = to;
+            let time = self.get(last);
+            self.set(last, Time { end: to, ..time });
         }
     }
 }
 
-/// Puts everything into depth-first order, column by column.
-fn emit(list: Columns, below: Below, times: Times) -> (ActivationTree, Vec<ActivationIdx>) {
-    let mut order: Vec<u32> = Vec::with_capacity(list.len());
-    let mut stack: Vec<u32> = below.roots.iter().rev().copied().collect();
-    while let Some(number) = stack.pop() {
-        order.push(number);
-        stack.extend(below.of(number).iter().rev());
-    }
-    drop((stack, below));
-    let mut position = vec![ActivationIdx::new(NONE); list.len()];
-    for (at, &number) in order.iter().enumerate() {
-        position[number as usize] = ActivationIdx::from_len(at);
-    }
-    let Columns { kind, mut parent, mut thread, mut detail, mut source_id, .. } = list;
-    let Times { mut start, mut end, mut is_estimated, .. } = times;
-    let count = order.len();
-    let kind = order.iter().map(|&number| Columns::kind_of(kind[number as usize])).collect();
-    reorder(&mut parent, &order);
-    for parent in parent.iter_mut().filter(|parent| **parent != NONE) {
-        *parent = position[*parent as usize].get();
-    }
-    reorder(&mut thread, &order);
-    reorder(&mut start, &order);
-    reorder(&mut end, &order);
-    reorder(&mut is_estimated, &order);
-    reorder(&mut detail, &order);
-    source_id.reorder(&order);
-    drop(order);
-    let mut tree = ActivationTree {
-        kind,
-        context: vec![0; count],
-        end: (1..).take(count).collect(),
-        parent,
-        thread,
-        start_nanos: start,
-        end_nanos: end,
-        is_estimated,
-        detail,
-        source_id,
-    };
-    // A parent is always before its children, so one backward pass closes all ranges.
-    for at in (0..tree.len()).rev() {
-        let (parent, end) = (tree.parent[at], tree.end[at]);
-        if parent != NONE {
-            let parent = &mut tree.end[parent as usize];
-            *parent = (*parent).max(end);
+/// Puts everything into depth-first order.
+fn emit(
+    mut list: Pushed,
+    mut below: Below,
+    mut times: Times,
+    paging: &Paging,
+) -> (ActivationTree, Numbers<ActivationIdx>) {
+    let mut tree = ActivationTree::new(paging);
+    let mut position = Numbers::filled(paging, list.len(), ActivationIdx::new(NONE));
+    let mut roots = std::mem::take(&mut below.roots);
+    roots.sort_by_cached_key(|&root| {
+        let time = times.get(root);
+        (time.thread, time.start, time.number, root)
+    });
+    let mut walk = Walk::new(roots);
+    // Places of what is open.
+    let mut places: Vec<usize> = Vec::new();
+    while let Some(step) = walk.next(&mut below) {
+        let Step::Enter(number) = step else {
+            places.pop().into_iter().for_each(|at| tree.close(at));
+            continue;
+        };
+        let at = tree.len();
+        position.set(number as usize, ActivationIdx::from_len(at));
+        let (row, time) = (list.at(number as usize), times.get(number));
+        tree.push(
+            kind_of(row[FLAGS]),
+            places.last().copied(),
+            (low_u32(time.thread), low_u32(row[DETAIL]), row[SOURCE]),
+            (time.start, time.end, time.has(IS_ESTIMATED)),
+        );
+        if !below.range(number).is_empty() {
+            below.sort_by_time(number, &mut times);
+            places.push(at);
+            walk.descend(number, &mut below);
         }
     }
     (tree, position)

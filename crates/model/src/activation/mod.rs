@@ -6,7 +6,7 @@
 //! with the same call path.
 
 mod builder;
-mod columns;
+mod references;
 #[cfg(test)]
 mod tests;
 mod touches;
@@ -16,8 +16,11 @@ use std::sync::Arc;
 
 use parallax_base::{ActivationIdx, LocationIdx, ReferenceIdx, ThreadIdx};
 
+use crate::StoreError;
+
 pub use builder::{ActivationTreeBuilder, NewActivation, Ordered};
-pub use touches::{ContextTouch, Touch, Touches, TouchesBuilder};
+pub use references::References;
+pub use touches::{Touch, Touches, TouchesBuilder};
 pub use tree::{ActivationKind, ActivationTree};
 
 /// Where a reference lies: a set of bits, since a source may name several (a global variable is
@@ -87,7 +90,7 @@ pub struct Site {
 }
 
 /// A variable or an allocation: what is read and written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reference {
     /// The variable's name; for an allocation what the source calls it, such as its address.
     pub name: Arc<str>,
@@ -225,7 +228,7 @@ pub struct Activations {
     /// The threads; each activation names one.
     pub threads: Vec<Thread>,
     /// The variables and allocations.
-    pub references: Vec<Reference>,
+    pub references: References,
     /// Who reads and writes what.
     pub touches: Touches,
     /// Synchronisations, in the order of the source.
@@ -243,9 +246,18 @@ impl Activations {
         &self.threads[thread.idx()]
     }
 
-    /// A reference.
+    /// A reference; one without a name where there is none.
     #[must_use]
-    pub fn reference(&self, reference: ReferenceIdx) -> &Reference {
-        &self.references[reference.idx()]
+    pub fn reference(&self, reference: ReferenceIdx) -> Reference {
+        self.references.get(reference.idx()).unwrap_or_default()
+    }
+
+    /// Whether all that was asked for could be had.
+    ///
+    /// # Errors
+    /// When the temporary file that has what does not fit into memory could not be read. Answers
+    /// that were computed since then mean nothing.
+    pub fn check(&self) -> Result<(), StoreError> {
+        self.tree.paging().check().map_err(|error| StoreError::Read(error.to_string()))
     }
 }

@@ -49,6 +49,7 @@ impl OpenExperiment {
         let tree = self.session.tree();
         let loops = loops(run, tree, control).map_err(EngineError::from)?;
         let work = work(run, tree, &loops, control).map_err(EngineError::from)?;
+        run.check().map_err(EngineError::from)?;
         let advice = Arc::new(Advice { loops, work, races: Mutex::new(None) });
         *last = Some(Arc::clone(&advice));
         Ok(advice)
@@ -99,6 +100,7 @@ impl Answers<AdviseRequest> for OpenExperiment {
                     Some(found) => Arc::clone(found),
                     None => Arc::new(races(&run, control).map_err(EngineError::from)?),
                 };
+                run.check().map_err(EngineError::from)?;
                 *last = Some(Arc::clone(&found));
                 notes.extend(sentences::race_notes(&found, run.threads.len()));
                 AdviseTable::Races(scope.races(&found))
@@ -116,6 +118,7 @@ impl Answers<AdviseRequest> for OpenExperiment {
             tasks,
             notes,
         };
+        run.check().map_err(EngineError::from)?;
         Ok(Answer::new(reply, AdviseTables { rows }))
     }
 }
@@ -153,7 +156,7 @@ impl Scope<'_> {
             let nanos: Vec<u64> = tasks
                 .activations
                 .iter()
-                .map(|task| work.work_nanos.get(task.idx()).copied().unwrap_or(0))
+                .map(|task| work.work_nanos.get(task.idx()).unwrap_or(0))
                 .collect();
             let schedule = schedule(&nanos, &tasks.dependences, workers);
             Best { parent: one.example, tasks, nanos, schedule }

@@ -94,7 +94,7 @@ fn opened() -> OpenExperiment {
         touches.push(iteration, touch(1, 5, 1, 11), None);
     }
     let contexts = contexts();
-    let touches = touches.finish(&tree, contexts.len(), &ordered.position);
+    let touches = touches.finish(&tree, &ordered.position);
     let reference = |name: &str| Reference {
         name: name.into(),
         member: None,
@@ -115,7 +115,7 @@ fn opened() -> OpenExperiment {
             wall_end_nanos: None,
             lifetime_cycles: None,
         }],
-        references: vec![reference("i"), reference("sum")],
+        references: [reference("i"), reference("sum")].into_iter().collect(),
         touches,
         syncs: Vec::new(),
         tags: Vec::new(),

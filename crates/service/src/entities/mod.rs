@@ -121,6 +121,7 @@ impl Answers<EntitiesRequest> for OpenExperiment {
                 (rows.reply(), run.catalog(kind, &rows, self.session(), false))
             }
         };
+        self.activations()?;
         Ok(Answer::new(reply, EntitiesTables { rows }))
     }
 }
@@ -134,6 +135,7 @@ impl Answers<RelatedRequest> for OpenExperiment {
         let run = self.run()?;
         run.check(request.kind, &request.ids)?;
         let (reply, rows) = relations::related(run, self.session(), request, control)?;
+        self.activations()?;
         Ok(Answer::new(reply, RelatedTables { rows }))
     }
 }
@@ -173,7 +175,9 @@ impl Answers<SharedRequest> for OpenExperiment {
         let mut rows = Rows::new(usize::MAX);
         list.into_iter().for_each(|row| rows.push(0, row));
         let reply = EntitiesReply { notes, ..rows.reply() };
-        Ok(Answer::new(reply, SharedTables { rows: run.reference_table(&rows, false) }))
+        let rows = run.reference_table(&rows, false);
+        self.activations()?;
+        Ok(Answer::new(reply, SharedTables { rows }))
     }
 }
 

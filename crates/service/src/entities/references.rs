@@ -92,11 +92,11 @@ impl Run<'_> {
         };
         let by = |site: fn(&Reference) -> Option<Site>| -> Vec<Option<u64>> {
             let by = |site: Site| u64::from(site.activation.get());
-            list.iter().map(|row| site(of(row)).map(by)).collect()
+            list.iter().map(|row| site(&of(row)).map(by)).collect()
         };
         let known = |line: u32| (line > 0).then_some(u64::from(line));
         let at = |site: fn(&Reference) -> Option<Site>| -> Vec<Option<u64>> {
-            list.iter().map(|row| site(of(row)).and_then(|site| known(site.line))).collect()
+            list.iter().map(|row| site(&of(row)).and_then(|site| known(site.line))).collect()
         };
         let access_line = |line: fn(&Use) -> u32| -> Option<Vec<Option<u64>>> {
             is_related.then(|| list.iter().map(|row| known(line(&row.used))).collect())
@@ -104,7 +104,7 @@ impl Run<'_> {
         ReferenceTable {
             of: rows.of(is_related),
             reference: list.iter().map(|row| row.reference.get()).collect(),
-            name: list.iter().map(|row| name(of(row))).collect(),
+            name: list.iter().map(|row| name(&of(row))).collect(),
             storage: list.iter().map(|row| of(row).storage.name()).collect(),
             size_bytes: list.iter().map(|row| of(row).size_bytes).collect(),
             reads: counts(|used| used.reads),

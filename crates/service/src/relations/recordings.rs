@@ -87,7 +87,7 @@ impl OpenExperiment {
         let all = self.activations()?;
         let rows = all.references.iter().enumerate().map(|(at, reference)| StoredReferenceRow {
             reference_id: ReferenceIdx::from_len(at).get(),
-            reference: name(reference),
+            reference: name(&reference),
             storage: reference.storage.name(),
             size_bytes: reference.size_bytes,
             allocated_by_id: reference.allocated.map(|site| site.activation.get()),
