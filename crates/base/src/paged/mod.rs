@@ -11,7 +11,7 @@
 //!
 //! Whoever goes through rows in order, or in several orders at a time, decodes each block about
 //! once. Whoever jumps between more blocks than are at hand decodes one for each jump; when that
-//! happens again and again, more are kept at hand, up to [`MOST_SLOTS`].
+//! happens again and again, more are kept at hand, up to a thousand.
 
 mod codec;
 mod numbers;
