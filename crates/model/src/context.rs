@@ -25,6 +25,22 @@ pub enum ContextKind {
     Other(u8),
 }
 
+impl ContextKind {
+    /// The word for it, in queries and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::Entry => "entry",
+            Self::Function => "function",
+            Self::Loop => "loop",
+            Self::Line => "line",
+            Self::Instruction => "instruction",
+            Self::Other(_) => "other",
+        }
+    }
+}
+
 /// How a context hangs below its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Relation {

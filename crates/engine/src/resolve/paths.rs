@@ -6,7 +6,7 @@
 //! pattern. A context is chosen when both hold for one atom.
 
 use parallax_base::ContextIdx;
-use parallax_model::{ContextKind, Scope};
+use parallax_model::Scope;
 
 use super::contexts::{Mask, Resolver};
 use super::metrics::resolve_metric;
@@ -168,17 +168,7 @@ fn column<'a>(resolver: &'a Resolver<'_>, wanted: &PathColumn) -> Result<Getter<
     };
     Ok(match name.as_str() {
         "name" => Box::new(move |c| text(&tree.label(c))),
-        "type" => Box::new(move |c| {
-            text(match tree.kind(c) {
-                ContextKind::Root => "root",
-                ContextKind::Entry => "entry",
-                ContextKind::Function => "function",
-                ContextKind::Loop => "loop",
-                ContextKind::Line => "line",
-                ContextKind::Instruction => "instruction",
-                ContextKind::Other(_) => "other",
-            })
-        }),
+        "type" => Box::new(move |c| text(tree.kind(c).name())),
         "file" => Box::new(move |c| tree.file_path(c).and_then(text)),
         "module" => Box::new(move |c| tree.module_path(c).and_then(text)),
         "line" => Box::new(move |c| match tree.line(c) {

@@ -88,7 +88,7 @@ impl OpenExperiment {
                     context_id: tree.source_id(context),
                     parent_id: tree.parent(context).map(|above| tree.source_id(above)),
                     name: tree.label(context),
-                    kind: kind(tree.kind(context)),
+                    kind: tree.kind(context).name(),
                     relation: relation(tree.relation(context)),
                     depth: tree.depth(context),
                     function: described.map(|function| function.name.to_string()),
@@ -378,18 +378,6 @@ pub(crate) fn issue_table(issues: &Issues) -> IssueTable {
 
 fn location_of(store: &dyn TraceStore, track: TrackIdx) -> Option<u32> {
     store.track(track).map(|track| LocationIdx::get(track.location))
-}
-
-const fn kind(kind: ContextKind) -> &'static str {
-    match kind {
-        ContextKind::Root => "root",
-        ContextKind::Entry => "entry",
-        ContextKind::Function => "function",
-        ContextKind::Loop => "loop",
-        ContextKind::Line => "line",
-        ContextKind::Instruction => "instruction",
-        ContextKind::Other(_) => "other",
-    }
 }
 
 const fn relation(relation: Relation) -> &'static str {
