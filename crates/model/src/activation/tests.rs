@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use parallax_base::paged::{Paging, Scratch, ScratchError};
 use parallax_base::{ActivationIdx, ReferenceIdx, ThreadIdx, TimeWindow};
 
+use super::touches::NOTHING;
 use super::{
     ActivationKind, ActivationTree, ActivationTreeBuilder, NewActivation, Ordered, Reference,
     References, Site, StorageClass, Touch, TouchesBuilder,
@@ -325,7 +326,7 @@ fn touches_in_any_order_are_added_up_wherever_their_blocks_are() {
             writes: 1,
             first,
             epoch,
-            ..TOUCH
+            ..NOTHING
         };
         touches.push(activation, touch, Some((from, from + 8)));
         let at = ordered.position.get(activation as usize).unwrap().idx();
@@ -364,17 +365,6 @@ fn references_come_back_with_everything_that_is_known_of_them() {
     assert!(references.are_namesakes(3, 6) && !references.are_namesakes(3, 15));
 }
 
-const TOUCH: Touch = Touch {
-    reference: ReferenceIdx::new(0),
-    reads: 0,
-    writes: 0,
-    first: 0,
-    is_read_first: false,
-    read_line: 0,
-    write_line: 0,
-    epoch: 0,
-};
-
 #[test]
 fn touches_of_a_subtree_are_one_range() {
     let ordered = drawn(
@@ -384,11 +374,11 @@ fn touches_of_a_subtree_are_one_range() {
     );
     let reference = ReferenceIdx::new;
     let mut touches = TouchesBuilder::new();
-    touches.push(2, Touch { reference: reference(5), writes: 3, ..TOUCH }, None);
-    touches.push(0, Touch { reference: reference(5), reads: 1, ..TOUCH }, None);
-    touches.push(1, Touch { reference: reference(9), reads: 4, ..TOUCH }, None);
-    touches.push(1, Touch { reference: reference(5), reads: 2, ..TOUCH }, None);
-    touches.push(77, Touch { reference: reference(5), reads: 100, ..TOUCH }, None);
+    touches.push(2, Touch { reference: reference(5), writes: 3, ..NOTHING }, None);
+    touches.push(0, Touch { reference: reference(5), reads: 1, ..NOTHING }, None);
+    touches.push(1, Touch { reference: reference(9), reads: 4, ..NOTHING }, None);
+    touches.push(1, Touch { reference: reference(5), reads: 2, ..NOTHING }, None);
+    touches.push(77, Touch { reference: reference(5), reads: 100, ..NOTHING }, None);
     let touches = touches.finish(&ordered.tree, &ordered.position);
     let tree = &ordered.tree;
     let sum = |list: Vec<Touch>| -> (u32, u32) {
@@ -414,7 +404,7 @@ fn parts_of_a_touch_are_added_up() {
         is_read_first: reads > 0,
         read_line: if reads > 0 { line } else { 0 },
         write_line: if writes > 0 { line } else { 0 },
-        ..TOUCH
+        ..NOTHING
     };
     touches.push(0, part(90, 2, 1, 13), Some((8, 16)));
     touches.push(0, part(5, 0, 4, 11), Some((24, 28)));
@@ -444,9 +434,9 @@ fn numbers_of_the_source_are_kept_whatever_their_size() {
 fn addresses_stay_with_their_touches() {
     let ordered = drawn("0 - call 0 100\n1 0 call 10 20");
     let mut touches = TouchesBuilder::new();
-    touches.push(1, TOUCH, Some((64, 72)));
-    touches.push(0, TOUCH, Some((8, 16)));
-    touches.push(0, Touch { epoch: 1, ..TOUCH }, Some((0, 0)));
+    touches.push(1, NOTHING, Some((64, 72)));
+    touches.push(0, NOTHING, Some((8, 16)));
+    touches.push(0, Touch { epoch: 1, ..NOTHING }, Some((0, 0)));
     let touches = touches.finish(&ordered.tree, &ordered.position);
     assert_eq!(touches.bytes(0), Some(8..16));
     assert_eq!(touches.bytes(1), None);

@@ -194,7 +194,7 @@ impl Touches {
 }
 
 /// A touch that is none.
-const NOTHING: Touch = Touch {
+pub(super) const NOTHING: Touch = Touch {
     reference: ReferenceIdx::new(0),
     reads: 0,
     writes: 0,
