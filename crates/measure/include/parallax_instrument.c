@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* parallax_instrument.c: records calls and accesses of a program without marks.
+/* parallax_instrument.c: records calls, loops and accesses of a program without marks.
  *
  * gcc and clang put a call before every access and around every function with -fsanitize=thread.
  * Here these calls write events of parallax.h instead of finding races, so that this object is

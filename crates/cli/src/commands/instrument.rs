@@ -1,4 +1,4 @@
-//! `instrument`: runs a compiler so that programs record their calls and accesses.
+//! `instrument`: runs a compiler so that programs record their calls, loops and accesses.
 
 use std::path::PathBuf;
 

@@ -153,7 +153,7 @@ commands! {
     /// The program is not changed and needs no special build. All its threads and child processes
     /// are recorded. The exit status is that of the program.
     Record(record::RecordArgs) = record,
-    /// Compile a program so that it records its calls and accesses, without marks.
+    /// Compile a program so that it records its calls, loops and accesses, without marks.
     ///
     /// Stands before the compiler: `parallax instrument gcc -O1 prog.c -o prog`. The program then
     /// writes a recording, which `references` and `advise` read, at each run.

@@ -1,4 +1,4 @@
-//! Programs that record their calls and accesses without marks.
+//! Programs that record their calls, loops and accesses without marks.
 //!
 //! [`compile`] runs a compiler so that it puts a call before every access and around every function
 //! (`-fsanitize=thread`), and links `parallax_instrument.c` in place of the library that finds races.
