@@ -111,6 +111,12 @@ pub trait TraceStore: Send + Sync {
         TraceKind::Samples
     }
 
+    /// Whether it has every call of MPI as it was, with the record of what it communicates: traces
+    /// of calls do, and traces of samples may.
+    fn has_mpi_calls(&self) -> bool {
+        self.kind() == TraceKind::Calls
+    }
+
     /// Calls `visit` with each interval of track `track` that reaches into `window`, in order of
     /// time, as stored: not cut at the window.
     ///
@@ -124,7 +130,8 @@ pub trait TraceStore: Send + Sync {
     ) -> Result<(), StoreError>;
 
     /// Calls `visit` with each call of track `track` that overlaps `window`, not cut at the window;
-    /// a call comes after those made from it. Nothing for traces of samples.
+    /// a call comes after those made from it. For traces of samples calls of MPI at most are
+    /// to be trusted, see [`TraceStore::has_mpi_calls`], and there may be nothing.
     ///
     /// # Errors
     /// When the source fails.

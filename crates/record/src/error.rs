@@ -36,6 +36,28 @@ pub enum RecordError {
         /// Why.
         cause: io::Error,
     },
+    /// The library that records calls of MPI cannot be compiled without its compiler.
+    #[error(
+        "cannot run {compiler}: {cause}; calls of MPI are recorded by a library that is compiled \
+         with the mpicc of the MPI that the program uses: install it, or name it in MPICC"
+    )]
+    NoMpiCompiler {
+        /// The compiler.
+        compiler: String,
+        /// Why.
+        cause: io::Error,
+    },
+    /// The library that records calls of MPI cannot be compiled.
+    #[error("{compiler} cannot compile the library that records calls of MPI:\n{said}")]
+    MpiCompiler {
+        /// The compiler.
+        compiler: String,
+        /// What it said.
+        said: String,
+    },
+    /// What calls of MPI leave behind cannot be written or read.
+    #[error("calls of MPI cannot be recorded: {0}")]
+    Mpi(io::Error),
     /// There is something at the place of the archive, or it cannot be written.
     #[error("cannot write {}: {cause}", path.display())]
     Output {

@@ -3,6 +3,7 @@
 //! Every record but a sample ends in the number of the process and the thread, the time and the
 //! processor ("sample id"); a sample begins with them.
 
+use crate::mpi::Call;
 use crate::registers::{COUNT, Registers};
 
 /// Types of records.
@@ -50,6 +51,8 @@ pub(crate) enum What {
     Begun { parent_pid: u32 },
     /// Its process is a rank of an MPI program: no record of the kernel.
     Rank(u64),
+    /// It did something with MPI: no record of the kernel.
+    Mpi(Call),
     /// It ended.
     Ended,
     /// It got a processor.

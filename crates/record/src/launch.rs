@@ -32,13 +32,13 @@ impl Program {
     /// A starter that has stopped itself.
     pub(crate) fn stopped(
         command: &[String],
-        environment: &[(&str, &str)],
+        environment: &[(String, String)],
     ) -> Result<Self, RecordError> {
         let name = command.first().cloned().unwrap_or_default();
         let failed = |cause| RecordError::NotStarted { program: name.clone(), cause };
         // The file of this process, also when it was replaced meanwhile.
         let mut starter = Command::new("/proc/self/exe");
-        starter.arg(STARTER).args(command).envs(environment.iter().copied());
+        starter.arg(STARTER).args(command).envs(environment.iter().cloned());
         let child = starter.spawn().map_err(failed)?;
         let pid = Pid::from_raw(child.id().cast_signed());
         let mut program = Self { _child: child, pid, is_waited_for: false };

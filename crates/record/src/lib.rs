@@ -7,7 +7,8 @@
 //! The parts in the order of the data: `launch` starts the program and holds it until everything is
 //! ready; `rings` takes records from the kernel, one ring for each processor; `events` reads them;
 //! `processes` knows what is mapped where and finds the callers; `symbols` gives addresses names;
-//! `threads` makes the time line of each thread; `session` has them work together.
+//! `threads` makes the time line of each thread, and `calls` puts calls of MPI into it, which `mpi`
+//! reads; `session` has them work together.
 //!
 //! [`compile`] makes programs that record every call and access, without marks, and [`add_names`] gives
 //! names to their addresses.
@@ -17,6 +18,8 @@
 //! [`Outlined`] knows the parallel regions that a compiler put into functions of their own, for sweeps
 //! in which they are measured without marks.
 
+#[cfg(target_os = "linux")]
+mod calls;
 #[cfg(target_os = "linux")]
 mod counters;
 mod error;
@@ -31,6 +34,8 @@ mod instrument;
 #[cfg(target_os = "linux")]
 mod launch;
 mod lines;
+#[cfg(target_os = "linux")]
+mod mpi;
 #[cfg(target_os = "linux")]
 mod processes;
 #[cfg(target_os = "linux")]
@@ -76,6 +81,8 @@ pub struct Recording {
     pub facts: Vec<(String, String)>,
     /// Variables of the environment that the program has in addition.
     pub environment: Vec<(&'static str, &'static str)>,
+    /// Whether calls of MPI are recorded, with messages and collective operations.
+    pub mpi: bool,
 }
 
 /// How a recording went.

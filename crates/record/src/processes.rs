@@ -77,6 +77,12 @@ impl Processes {
         }
     }
 
+    /// What is at an address.
+    pub(crate) fn place(&self, pid: u32, address: u64) -> Place {
+        let nothing = Place { image: None, address };
+        self.processes.get(&pid).map_or(nothing, |process| process.mapped_at(address))
+    }
+
     /// Where the thread was, and from where each function was called; the innermost first. Whether
     /// this reaches to the start of the thread, as far as can be told.
     pub(crate) fn callers(

@@ -4,6 +4,7 @@
 //! callers and names and writes. Records of different processors come in any order; they are put in
 //! order of time before they are understood, which is safe for what was taken a round before.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use parallax_native::DiskSink;
 use crate::events::{Event, Sample, What};
 use crate::images::Images;
 use crate::launch::{Program, kept_signals};
+use crate::mpi::{Call, Mpi};
 use crate::processes::{Place, Processes};
 use crate::ranks;
 use crate::rings::Rings;
@@ -55,15 +57,20 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
     let conversion = Conversion::new(Arc::clone(&sink) as _, MEMORY_BYTES).map_err(archive)?;
     // Before any thread is made, so that none of them is ended by these.
     let signals = Signals::kept().map_err(|error| RecordError::Kernel(error.into()))?;
-    let mut program = Program::stopped(&recording.command, &recording.environment)?;
+    let mut mpi = recording.mpi.then(Mpi::new).transpose()?;
+    let given = recording.environment.iter();
+    let mut environment: Vec<(String, String)> =
+        given.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    environment.extend(mpi.iter().flat_map(Mpi::environment));
+    let mut program = Program::stopped(&recording.command, &environment)?;
     let mut rings = Rings::open(program.pid(), recording)?;
     let (has_kernel, has_switches) = (rings.has_kernel, rings.has_switches);
     let start_nanos = now();
     let mut understanding = Understanding::new(start_nanos, has_switches, conversion);
     let (sender, receiver) = sync_channel(ROUNDS);
     let (status, understood) = thread::scope(|scope| {
-        let (program, rings, signals) = (&mut program, &mut rings, &signals);
-        let watching = scope.spawn(move || watch(program, rings, signals, &sender));
+        let (program, sources, signals) = (&mut program, (&mut rings, mpi.as_mut()), &signals);
+        let watching = scope.spawn(move || watch(program, sources, signals, &sender));
         let understood = understanding.take_all(&receiver);
         // Nobody listens any more: the other side ends when it sees that.
         drop(receiver);
@@ -92,7 +99,7 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
 /// Lets the program run, and takes records until it ends.
 fn watch(
     program: &mut Program,
-    rings: &mut Rings,
+    (rings, mut mpi): (&mut Rings, Option<&mut Mpi>),
     signals: &Signals,
     sender: &SyncSender<Round>,
 ) -> std::io::Result<u8> {
@@ -105,6 +112,9 @@ fn watch(
         let begun_nanos = now();
         let mut events = Vec::new();
         let fullest = rings.drain(&mut events);
+        if let Some(mpi) = &mut mpi {
+            mpi.drain(&mut events)?;
+        }
         // Looked at a round after it became the program, when its environment is in place, and now,
         // because it may have ended when the record is understood.
         for pid in std::mem::take(&mut new) {
@@ -177,6 +187,8 @@ struct Understanding {
     partial: u32,
     /// Reused for each sample.
     places: Vec<Place>,
+    /// Open functions by process and call path.
+    called: HashMap<(u32, u64), Arc<[u32]>>,
 }
 
 impl Understanding {
@@ -198,6 +210,7 @@ impl Understanding {
             kernel,
             partial,
             places: Vec::new(),
+            called: HashMap::new(),
         }
     }
 
@@ -243,12 +256,42 @@ impl Understanding {
                 self.threads.begun(pid, tid, conversion);
             }
             What::Rank(rank) => self.threads.rank(pid, rank),
+            What::Mpi(call) => self.call(nanos, ids, call),
             What::Ended => return self.threads.ended(nanos, tid, conversion),
             What::On => self.threads.on(nanos, ids, conversion),
             What::Off { is_preempted } => self.threads.off(nanos, ids, is_preempted, conversion),
             What::Lost(count) => self.lost = self.lost.saturating_add(count),
         }
         Ok(())
+    }
+
+    fn call(&mut self, nanos: u64, ids: (u32, u32), call: Call) {
+        let path = match &call {
+            Call::Enter { hash, stack } => {
+                let key = (ids.0, *hash);
+                match self.called.get(&key) {
+                    Some(path) => Arc::clone(path),
+                    None => {
+                        let path = self.path_of(ids.0, stack);
+                        self.called.insert(key, Arc::clone(&path));
+                        path
+                    }
+                }
+            }
+            _ => Arc::default(),
+        };
+        self.threads.call(nanos, ids, (call, path), &mut self.conversion);
+    }
+
+    /// The functions to which calls return, the outermost first.
+    fn path_of(&mut self, pid: u32, stack: &[u64]) -> Arc<[u32]> {
+        let mut path = Vec::with_capacity(stack.len() + 2);
+        for address in stack.iter().rev() {
+            // What it returns to is behind the call.
+            let place = self.processes.place(pid, address.saturating_sub(1));
+            path.extend(self.symbols.at(pid, place, &self.images, &mut self.conversion).iter());
+        }
+        path.into()
     }
 
     fn sample(&mut self, nanos: u64, ids: (u32, u32), sample: &Sample) {
@@ -266,6 +309,9 @@ impl Understanding {
             path.extend(self.symbols.at(ids.0, *place, &self.images, &mut self.conversion).iter());
         }
         self.places = places;
+        if self.threads.has_ranks_of_mpi() {
+            self.symbols.keep_one_of_mpi(&mut path);
+        }
         if sample.is_switch {
             self.threads.at_switch(ids, path, &mut self.conversion);
             return;
@@ -284,6 +330,7 @@ impl Understanding {
         (has_kernel, has_switches): (bool, bool),
     ) -> Result<parallax_base::Issues, ConversionError> {
         self.threads.finish(self.last_nanos, &mut self.conversion)?;
+        let has_mpi = self.threads.has_ranks_of_mpi();
         let conversion = &mut self.conversion;
         let name = recording.command.first().map(Path::new).and_then(Path::file_name);
         let name = name.unwrap_or_default().to_string_lossy().into_owned();
@@ -306,6 +353,14 @@ impl Understanding {
                 self.cut, recording.stack_bytes
             );
             whole("stack-cut", message, self.cut, &mut conversion.issues);
+        }
+        if recording.mpi && !has_mpi {
+            let message =
+                "no process called MPI_Init by the library that records calls of MPI: the \
+                           program is linked with MPI statically, is written in Fortran, or does \
+                           not use MPI"
+                    .to_owned();
+            whole("mpi-not-called", message, 1, &mut conversion.issues);
         }
         if !has_switches {
             conversion.issues.report(
@@ -337,6 +392,9 @@ impl Understanding {
         fact("exit status", status.to_string());
         fact("sampling frequency", format!("{} Hz", recording.frequency));
         fact("kernel time", if has_kernel { "recorded" } else { "not recorded" }.to_owned());
+        if has_mpi {
+            conversion.fact(keys::MPI_CALLS, "exact");
+        }
         conversion.fact(keys::TITLE, name);
         conversion.fact(keys::FORMAT, "samples of Parallax");
         conversion.fact(keys::SAMPLED, recording.frequency.to_string());

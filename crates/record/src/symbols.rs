@@ -1,6 +1,6 @@
 //! From places in code to functions: each place is looked up once, when it is first seen.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ pub(crate) struct Symbols {
     /// `None` where a file has neither names nor debug information.
     loaders: HashMap<u32, Option<Loader>>,
     rows: HashMap<Function, u32>,
+    /// Functions of MPI.
+    mpi: HashSet<u32>,
     generated: Generated,
 }
 
@@ -72,15 +74,32 @@ impl Symbols {
         functions
     }
 
+    /// Keeps the outermost function of MPI of a path. Those below it are the real one, for which it
+    /// stands, and what that calls itself.
+    pub(crate) fn keep_one_of_mpi(&self, path: &mut Vec<u32>) {
+        let mut has_one = false;
+        path.retain(|function| {
+            let is_mpi = self.mpi.contains(function);
+            let is_kept = !(is_mpi && has_one);
+            has_one |= is_mpi;
+            is_kept
+        });
+    }
+
     fn row(&mut self, function: Function, line: u32, conversion: &mut Conversion) -> u32 {
-        *self.rows.entry(function).or_insert_with_key(|function| {
+        let is_mpi = ["MPI_", "PMPI_"].iter().any(|prefix| function.name.starts_with(prefix));
+        let row = *self.rows.entry(function).or_insert_with_key(|function| {
             conversion.add_function(FunctionRow {
                 name: function.name.clone(),
                 group: String::new(),
                 file: function.file.clone(),
                 line,
             })
-        })
+        });
+        if is_mpi {
+            self.mpi.insert(row);
+        }
+        row
     }
 
     /// Functions with the line where each begins, 0 where that is not known.

@@ -15,26 +15,43 @@
 //! ```
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use parallax_import::events::{Conversion, ConversionError, TrackIdentity, TrackKind};
 use parallax_model::{IdentityKind, PREEMPTED, WAITING};
 
+use crate::calls::{Exact, Jobs};
+
 #[derive(Debug, Default)]
-struct Thread {
-    track: u32,
+pub(crate) struct Thread {
+    pub(crate) track: u32,
     /// Functions that are open in the track.
     open: Vec<u32>,
     /// When it got the processor that it has.
     on_since: Option<u64>,
-    /// The last sample since then.
-    last_sample: Option<u64>,
+    /// The last sample since then, outside of MPI.
+    pub(crate) last_sample: Option<u64>,
     /// Where it was last seen.
-    path: Vec<u32>,
+    pub(crate) path: Vec<u32>,
     /// Where it was when it gave its processor away, until that is known to have happened.
     switch_path: Option<Vec<u32>>,
     /// When it began to wait, and when it went on, since the last sample: with `true`, it waits from
     /// there on. Kept where the next sample is to tell where that was.
     guessed: Vec<(u64, bool)>,
+    /// Until when its time line is there.
+    pub(crate) now: u64,
+    /// Whether the time line is there from when it got the processor.
+    pub(crate) is_told: bool,
+    /// Calls of MPI, and what is sent in them, that are not in the time line yet.
+    pub(crate) exact: Vec<(u64, Exact)>,
+    /// The open functions when it entered the one of MPI in which it is.
+    pub(crate) call: Option<Arc<[u32]>>,
+    /// Where it was seen before it entered that.
+    pub(crate) outside: Vec<u32>,
+    /// From when on it is outside of MPI, on a processor, and not told where.
+    pub(crate) outside_since: Option<u64>,
+    /// The last sample inside of the function of MPI, or when it was entered.
+    pub(crate) last_inside: Option<u64>,
 }
 
 /// Most changes that wait for the next sample.
@@ -50,9 +67,10 @@ pub(crate) struct Threads {
     /// Which process made which.
     parents: HashMap<u32, u32>,
     /// What all times are relative to.
-    start_nanos: u64,
-    waiting: u32,
+    pub(crate) start_nanos: u64,
+    pub(crate) waiting: u32,
     preempted: u32,
+    pub(crate) jobs: Jobs,
     /// Whether samples are taken where threads give their processor away.
     has_switches: bool,
 }
@@ -75,6 +93,7 @@ impl Threads {
             start_nanos,
             waiting,
             preempted,
+            jobs: Jobs::default(),
             has_switches,
         }
     }
@@ -84,7 +103,12 @@ impl Threads {
         self.seen.is_empty()
     }
 
-    fn thread(&mut self, pid: u32, tid: u32, conversion: &mut Conversion) -> &mut Thread {
+    pub(crate) fn thread(
+        &mut self,
+        pid: u32,
+        tid: u32,
+        conversion: &mut Conversion,
+    ) -> &mut Thread {
         let seen = &mut self.seen;
         self.running.entry(tid).or_insert_with(|| {
             let number = seen.len() as u64;
@@ -145,15 +169,25 @@ impl Threads {
     ) {
         let (start, waiting) = (self.start_nanos, self.waiting);
         let thread = self.thread(ids.0, ids.1, conversion);
+        if thread.is_in_call() {
+            thread.on_since.get_or_insert(nanos);
+            return thread.sample_inside(nanos, &path, start, conversion);
+        }
         let same = thread.path.iter().zip(&path).take_while(|(a, b)| a == b).count();
         thread.settle(same, waiting, start, conversion);
         let on_since = *thread.on_since.get_or_insert(nanos);
-        let from = match thread.last_sample {
-            Some(last) => last + nanos.saturating_sub(last) / 2,
-            None => on_since,
-        };
+        if thread.exact.is_empty() {
+            let from = match (thread.outside_since, thread.last_sample) {
+                (Some(since), Some(_)) => since + nanos.saturating_sub(since) / 2,
+                (Some(since), None) => since,
+                (None, _) => on_since,
+            };
+            thread.go(from, &path, start, conversion);
+        } else {
+            thread.flush(Some((nanos, &path)), start, conversion);
+        }
+        thread.outside_since = Some(nanos);
         thread.last_sample = Some(nanos);
-        thread.go(from.saturating_sub(start), &path, conversion);
         thread.path = path;
     }
 
@@ -169,9 +203,19 @@ impl Threads {
 
     /// A thread got a processor.
     pub(crate) fn on(&mut self, nanos: u64, ids: (u32, u32), conversion: &mut Conversion) {
+        let start = self.start_nanos;
         let thread = self.thread(ids.0, ids.1, conversion);
         if thread.on_since.is_none() {
             thread.on_since = Some(nanos);
+            thread.is_told = thread.is_in_call();
+            if thread.is_in_call() {
+                let path = std::mem::take(&mut thread.path);
+                thread.go(nanos, &path, start, conversion);
+                thread.path = path;
+                thread.last_inside = Some(nanos);
+            } else {
+                thread.outside_since = Some(nanos);
+            }
             if !thread.guessed.is_empty() {
                 thread.guessed.push((nanos, false));
             }
@@ -188,8 +232,10 @@ impl Threads {
     ) {
         let (start, waiting) = (self.start_nanos, self.waiting);
         let why = if is_preempted { self.preempted } else { waiting };
-        let is_guess = !self.has_switches && !is_preempted;
+        let has_switches = self.has_switches;
         let thread = self.thread(ids.0, ids.1, conversion);
+        thread.flush(None, start, conversion);
+        let is_guess = !has_switches && !is_preempted && !thread.is_in_call();
         if !is_guess || thread.guessed.len() > MOST_GUESSED {
             thread.settle(thread.path.len(), waiting, start, conversion);
         }
@@ -200,7 +246,7 @@ impl Threads {
         }
         let mut path = thread.path.clone();
         path.push(why);
-        thread.go(nanos.saturating_sub(start), &path, conversion);
+        thread.go(nanos, &path, start, conversion);
     }
 
     /// A thread ended.
@@ -211,9 +257,10 @@ impl Threads {
         conversion: &mut Conversion,
     ) -> Result<(), ConversionError> {
         let Some(mut thread) = self.running.remove(&tid) else { return Ok(()) };
+        thread.flush(None, self.start_nanos, conversion);
         thread.settle(0, self.waiting, self.start_nanos, conversion);
         thread.close_slice(self.start_nanos, conversion);
-        thread.go(nanos.saturating_sub(self.start_nanos), &[], conversion);
+        thread.go(nanos, &[], self.start_nanos, conversion);
         conversion.commit()?;
         conversion.end_track(thread.track)
     }
@@ -273,21 +320,23 @@ impl Thread {
         let switch_path = self.switch_path.take();
         let on_since = self.on_since.take();
         let has_sample = self.last_sample.take().is_some();
+        self.outside_since = None;
         if let Some(path) = switch_path {
-            self.path = path;
+            self.path = self.inside(&path);
         }
         if let Some(on_since) = on_since
             && !has_sample
+            && !self.is_told
             && self.guessed.is_empty()
         {
             let path = std::mem::take(&mut self.path);
-            self.go(on_since.saturating_sub(start_nanos), &path, conversion);
+            self.go(on_since, &path, start_nanos, conversion);
             self.path = path;
         }
     }
 
     /// It was in the first `depth` functions of its path while nothing was known.
-    fn settle(
+    pub(crate) fn settle(
         &mut self,
         depth: usize,
         waiting: u32,
@@ -301,24 +350,29 @@ impl Thread {
         path.push(waiting);
         for (nanos, waits) in std::mem::take(&mut self.guessed) {
             let len = if waits { path.len() } else { path.len() - 1 };
-            self.go(
-                nanos.saturating_sub(start_nanos),
-                path.get(..len).unwrap_or_default(),
-                conversion,
-            );
+            self.go(nanos, path.get(..len).unwrap_or_default(), start_nanos, conversion);
         }
     }
 
     /// From here on, these functions are open.
-    fn go(&mut self, nanos: u64, path: &[u32], conversion: &mut Conversion) {
+    pub(crate) fn go(
+        &mut self,
+        nanos: u64,
+        path: &[u32],
+        start_nanos: u64,
+        conversion: &mut Conversion,
+    ) {
+        self.now = self.now.max(nanos);
+        self.is_told = true;
+        let nanos = nanos.saturating_sub(start_nanos);
         let Some(builder) = conversion.builder(self.track) else { return };
         let common = self.open.iter().zip(path).take_while(|(a, b)| a == b).count();
         while self.open.len() > common {
-            let function = self.open.pop();
-            builder.leave(nanos, function);
+            self.open.pop();
+            builder.end_complete(nanos);
         }
         for &function in path.get(common..).unwrap_or_default() {
-            builder.enter(nanos, function);
+            builder.begin_complete(nanos, function);
             self.open.push(function);
         }
     }

@@ -23,7 +23,7 @@ impl Answers<CriticalPathRequest> for OpenExperiment {
     ) -> Result<Answer<CriticalPathRequest>, ServiceError> {
         let mut notes = Vec::new();
         let selection = self.selected(&request.part, &mut notes, control)?;
-        self.needs_all_calls()?;
+        self.needs_all_mpi_calls()?;
         let found = critical_path(&self.session, &selection, control)?;
         notes.extend(found.counts.notes());
         if found.num_waits == 0 {

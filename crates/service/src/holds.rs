@@ -11,7 +11,8 @@ pub struct Holds {
     pub has_trace: bool,
     /// Calls in its trace, as opposed to samples.
     pub has_calls: bool,
-    /// All calls in its trace and records of what they communicate, so that there may be waits.
+    /// All calls of MPI in its trace and records of what they communicate, so that there may be
+    /// waits.
     pub has_waits: bool,
     /// Only the calls that a detector of anomalies chose.
     pub has_chosen_calls: bool,
@@ -65,10 +66,11 @@ impl OpenExperiment {
         traces.is_some_and(|traces| traces.kind() == TraceKind::Calls)
     }
 
-    /// Whether there are calls, and records of messages, collective operations or transfers, which
-    /// tell who waits for whom.
+    /// Whether there are calls of MPI as they were, and records of messages, collective operations
+    /// or transfers, which tell who waits for whom.
     pub(crate) fn has_waits(&self) -> bool {
-        self.has_calls()
+        let traces = self.session().experiment().traces.as_ref();
+        traces.is_some_and(|traces| traces.has_mpi_calls())
             && self.session().experiment().events.is_some()
             && self.chosen_calls().is_none()
     }

@@ -110,7 +110,7 @@ impl OpenExperiment {
             metric_records: records.map(|records| records.metrics),
             other_records: records.map(|records| records.others),
             declared_events: records.and_then(|records| records.declared),
-            calls: records.map(|_| samples),
+            calls: records.filter(|_| self.has_calls()).map(|_| samples),
             activations: x.activations.as_deref().map(activation_counts).transpose()?,
             issues: issues.len() as u64,
             entries: tree

@@ -54,7 +54,7 @@ impl OpenExperiment {
             OverTimeWhat::Profile => self.profile(request.by, &selection, &bins, control)?,
             OverTimeWhat::Idle => self.idle(&selection, &bins, control)?,
             OverTimeWhat::Lateness => {
-                self.needs_calls()?;
+                self.needs_mpi_calls()?;
                 self.lateness(&selection, &bins, &mut notes, control)?
             }
             OverTimeWhat::Overlap => self.overlap(&selection, &bins, &mut notes, control)?,

@@ -71,7 +71,7 @@ impl OpenExperiment {
     pub(crate) fn needs_calls(&self) -> Result<(), ServiceError> {
         let missing = || EngineError::Missing {
             what: "this trace has samples, not enter and leave events".into(),
-            hint: "open an event trace, such as OTF2".into(),
+            hint: "open an event trace, such as OTF2, or record calls of MPI".into(),
         };
         match self.session.traces()?.kind() {
             TraceKind::Calls => Ok(()),
@@ -79,9 +79,17 @@ impl OpenExperiment {
         }
     }
 
-    /// As [`OpenExperiment::needs_calls`], and an error for traces that do not have all calls.
-    pub(crate) fn needs_all_calls(&self) -> Result<(), ServiceError> {
-        self.needs_calls()?;
+    /// An error for traces that do not say when functions of MPI were entered and left.
+    pub(crate) fn needs_mpi_calls(&self) -> Result<(), ServiceError> {
+        match self.session.traces()?.has_mpi_calls() {
+            true => Ok(()),
+            false => self.needs_calls(),
+        }
+    }
+
+    /// As [`OpenExperiment::needs_mpi_calls`], and an error for traces that do not have all calls.
+    pub(crate) fn needs_all_mpi_calls(&self) -> Result<(), ServiceError> {
+        self.needs_mpi_calls()?;
         self.needs_whole_trace()
     }
 
@@ -140,7 +148,7 @@ impl Answers<WaitsRequest> for OpenExperiment {
         let session = &self.session;
         let mut notes = Vec::new();
         let selection = self.selected(&request.part, &mut notes, control)?;
-        self.needs_all_calls()?;
+        self.needs_all_mpi_calls()?;
         let is_asked = |kind| request.kind.is_none_or(|asked| asked == kind);
         let choice = WaitChoice {
             late_sender: is_asked(WaitsKind::LateSender),

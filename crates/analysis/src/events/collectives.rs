@@ -22,7 +22,7 @@ use std::collections::btree_map::Entry;
 
 use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
-use parallax_model::{ContextTree, IdentityKind};
+use parallax_model::{ContextTree, IdentityKind, TraceKind};
 
 use super::activity::{Activities, Pattern, Role};
 use super::enclosing::{Moment, Side};
@@ -53,6 +53,9 @@ pub(super) fn waits(
     events(session)?.collectives(TimeWindow::ALL, &mut |_| has_records = true)?;
     if has_records {
         recorded(session, activities, selection, out, control)
+    } else if session.traces()?.kind() == TraceKind::Samples {
+        // Samples do not say how often a routine was called.
+        Ok(())
     } else {
         inferred(session, activities, selection, out, control)
     }

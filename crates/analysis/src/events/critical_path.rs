@@ -20,7 +20,8 @@
 //!
 //! Tracks that only look on do not start the path, though they may end last: threads that do nothing
 //! but ask or wait for a GPU (the watchdog of PyTorch's communication), and the span for which
-//! Kineto records.
+//! Kineto records. A recording also has the processes that started the ranks and wait for their end;
+//! where it has ranks, the path starts with one of them.
 //!
 //! Only the calls that wait are in memory, and one pass over each track on the path says what it
 //! did there.
@@ -29,7 +30,7 @@ use std::collections::HashMap;
 
 use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
-use parallax_model::{ContextTree, TraceStore};
+use parallax_model::{ContextTree, IdentityKind, TraceKind, TraceStore};
 
 use super::Selection;
 use super::waits::{Basis, Wait, WaitChoice, WaitCounts, WaitKind, waits};
@@ -102,7 +103,7 @@ pub fn critical_path(
     let all = Selection::all(session)?;
     let found = waits(session, &all, WaitChoice::ALL, control)?;
     let num_waits = found.list.len();
-    let Some(last) = last_track(session.tree(), store, span, control)? else {
+    let Some(last) = last_track(session, store, span, control)? else {
         return Ok(CriticalPath { counts: found.counts, ..CriticalPath::default() });
     };
     let mut segments = walk(found.list, last, span, control)?;
@@ -119,7 +120,7 @@ pub fn critical_path(
 
 /// The track whose last call ends last, of those that do not only look on; the first of several.
 fn last_track(
-    tree: &ContextTree,
+    session: &Session,
     store: &dyn TraceStore,
     span: TimeWindow,
     control: &Control,
@@ -136,6 +137,17 @@ fn last_track(
         by_end.extend(end?.map(|end| (end, track)));
     }
     by_end.sort_by_key(|&(end, track)| (u64::MAX - end, track));
+    if store.kind() == TraceKind::Samples {
+        let locations = &session.experiment().locations;
+        let is_rank = |&(_, track): &(u64, TrackIdx)| {
+            let track = store.track(track);
+            track.is_some_and(|t| locations.identity(t.location, IdentityKind::Rank).is_some())
+        };
+        if by_end.iter().any(is_rank) {
+            by_end.retain(is_rank);
+        }
+    }
+    let tree = session.tree();
     let is_onlooking = onlooking_contexts(tree);
     for &(_, track) in &by_end {
         let mut takes_part = false;

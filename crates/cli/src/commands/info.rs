@@ -130,7 +130,7 @@ fn facts(info: &InfoReply, origin: &str, style: &Style) -> KeyValues {
             ),
         )
         .pair("values", count(info.values));
-    let what = match (info.events, &info.activations) {
+    let what = match (info.calls, &info.activations) {
         (_, Some(_)) => "calls and loop executions",
         (Some(_), None) => "calls",
         (None, None) => "samples",

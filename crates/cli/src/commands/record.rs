@@ -15,6 +15,7 @@ Examples:
   parallax record -- ./solver input.dat                 writes solver.parallax
   parallax record -o run.parallax --frequency 4999 -- ./solver
   parallax record --python -- python3 train.py
+  parallax record --mpi -- mpirun -n 4 ./solver
   parallax flat run.parallax
   parallax open run.parallax
 
@@ -42,6 +43,10 @@ pub(crate) struct RecordArgs {
     /// (PYTHONPERFSUPPORT), which makes calls in Python slower.
     #[arg(long)]
     python: bool,
+    /// Record calls of MPI exactly, with messages and collective operations: by a library that is
+    /// compiled with mpicc (or what MPICC names) and loaded into the program.
+    #[arg(long)]
+    mpi: bool,
     /// A fact that the archive is to keep, such as input=large; `scaling` takes it as a parameter
     /// with --param input=meta:input. May be given several times.
     #[arg(long, value_name = "NAME=VALUE", value_parser = fact)]
@@ -74,6 +79,7 @@ pub(super) fn record(context: &Context, arguments: RecordArgs) -> anyhow::Result
         frequency: arguments.frequency,
         stack_bytes: arguments.stack << 10,
         facts: arguments.fact,
+        mpi: arguments.mpi,
         environment: arguments.python.then_some(PYTHON).into_iter().collect(),
     };
     let recorded = record_program(&recording)?;

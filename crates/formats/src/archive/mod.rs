@@ -81,6 +81,9 @@ pub mod keys {
     /// Samples for each second of processor time, where the intervals come from samples: then how
     /// often something was called is not known.
     pub const SAMPLED: &str = "sampled-hertz";
+    /// `exact` where intervals come from samples, but those of functions of MPI are calls as they
+    /// were, with all messages and collective operations.
+    pub const MPI_CALLS: &str = "mpi-calls";
     /// How many samples there were, where intervals come from samples.
     pub const NUM_SAMPLES: &str = "samples";
     /// The tool that chose which calls there are, where the trace has not all of them.

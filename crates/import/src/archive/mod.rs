@@ -67,8 +67,8 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         recorded: recorded(&archive, &order),
     };
     let archive = Arc::new(archive);
-    // What was sampled has neither calls nor messages.
-    let events = (!is_sampled)
+    // What was sampled alone has neither calls nor messages.
+    let events = (!is_sampled || has_mpi_calls(&archive))
         .then(|| Arc::new(events::Events::new(Arc::clone(&archive), Arc::clone(&order))));
     let traces = Arc::new(traces::Traces::new(archive, order));
     Ok(Experiment {
@@ -83,6 +83,11 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         sources: Some(Arc::clone(folder)),
         issues,
     })
+}
+
+/// Whether calls of MPI were recorded, although others were sampled.
+fn has_mpi_calls(archive: &Archive) -> bool {
+    archive.fact(keys::MPI_CALLS) == Some("exact")
 }
 
 /// What is known about single tracks.

@@ -554,6 +554,10 @@ impl TraceStore for Traces {
         }
     }
 
+    fn has_mpi_calls(&self) -> bool {
+        self.kind() == TraceKind::Calls || super::has_mpi_calls(&self.archive)
+    }
+
     fn visit(
         &self,
         track: TrackIdx,

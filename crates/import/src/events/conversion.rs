@@ -314,6 +314,15 @@ impl Conversion {
         self.peers.get(track as usize).copied()
     }
 
+    /// Others speak of a track as `peer`, which comes from [`Conversion::peer`]. To be said before
+    /// anything is sent or received by the track.
+    pub fn set_peer(&mut self, track: u32, peer: Peer) {
+        if let Some(own) = self.peers.get_mut(track as usize) {
+            *own = peer;
+            self.matcher.bind(peer, track);
+        }
+    }
+
     /// Changes who a track is, where the source tells later.
     pub fn identity_mut(&mut self, track: u32) -> Option<&mut TrackIdentity> {
         self.identities.get_mut(track as usize)

@@ -1,0 +1,290 @@
+//! Recording programs of MPI whose messages, wait states and shares are known.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use common::{printed, rows};
+use parallax_testkit::needs::{self, Without};
+use serde_json::{Map, Value};
+
+/// What all programs begin with.
+const PRELUDE: &str = r"
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+#define NOINLINE __attribute__((noinline, noclone))
+#define WORLD MPI_COMM_WORLD
+#define NONE MPI_STATUS_IGNORE
+volatile unsigned long sink;
+NOINLINE void work(int amount) {
+    unsigned long x = 88172645463325252ul;
+    for (long i = 0; i < amount * 1000l; i++) { x ^= x << 13; x ^= x >> 7; x ^= x << 17; }
+    sink = x;
+}
+int rank, ranks;
+double a[1000], b[1000];
+void program(void);
+int main(int count, char **words) {
+    MPI_Init(&count, &words);
+    MPI_Comm_rank(WORLD, &rank);
+    MPI_Comm_size(WORLD, &ranks);
+    program();
+    MPI_Finalize();
+    return 0;
+}
+";
+
+struct Program(tempfile::TempDir);
+
+impl Program {
+    /// `None` where there is no MPI, or where the kernel does not let anybody take samples.
+    fn new(text: &str) -> Option<Self> {
+        if !needs::program("mpicc", Without::Test) || !needs::program("mpirun", Without::Test) {
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("app.c");
+        fs::write(&source, format!("{PRELUDE}{text}")).unwrap();
+        let output = Command::new("mpicc")
+            .args(["-O1", "-g", "-Wall", "-Werror", "-o"])
+            .arg(folder.path().join("app"))
+            .arg(source)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let program = Self(folder);
+        let tried = program.record(&["-o", "tried.parallax"], &["true"]);
+        if String::from_utf8_lossy(&tried.stderr).contains("does not allow samples") {
+            needs::skip(Without::Test, "the kernel does not allow samples to be taken");
+            return None;
+        }
+        Some(program)
+    }
+
+    fn record(&self, options: &[&str], command: &[&str]) -> Output {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_parallax"));
+        tool.current_dir(self.0.path()).arg("record").args(options).arg("--").args(command);
+        // Open MPI refuses the super-user, who runs tests in containers.
+        tool.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        tool.output().unwrap()
+    }
+
+    /// The archive of a run with so many ranks.
+    fn recorded(&self, ranks: &str) -> String {
+        let command = ["mpirun", "--oversubscribe", "-n", ranks, "./app"];
+        let output = self.record(&["--mpi", "-o", "run.parallax"], &command);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let path: PathBuf = self.0.path().join("run.parallax");
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+fn text<'r>(row: &'r Map<String, Value>, field: &str) -> &'r str {
+    row[field].as_str().unwrap()
+}
+
+fn number(row: &Map<String, Value>, field: &str) -> f64 {
+    row[field].as_f64().unwrap_or_default()
+}
+
+#[test]
+fn every_kind_of_message_has_its_sides_and_its_size() {
+    // The tag of each is the number of messages; ten doubles each.
+    let Some(program) = Program::new(
+        r"
+void program(void) {
+    MPI_Request some[12];
+    int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks, which, done, flag;
+    int found[12];
+    /* Blocking, of all modes, and to none. */
+    if (rank == 0) {
+        MPI_Send(a, 10, MPI_DOUBLE, 1, 2, WORLD);
+        MPI_Ssend(a, 10, MPI_DOUBLE, 1, 2, WORLD);
+        MPI_Send(a, 10, MPI_DOUBLE, MPI_PROC_NULL, 99, WORLD);
+    }
+    for (int i = 0; rank == 1 && i < 2; i++) MPI_Recv(b, 1000, MPI_DOUBLE, 0, 2, WORLD, NONE);
+    /* All exchange with their neighbours, three times: nine with three ranks. */
+    for (int i = 0; i < 3; i++) {
+        MPI_Sendrecv(a, 10, MPI_DOUBLE, next, 9, b, 1000, MPI_DOUBLE, before, 9, WORLD, NONE);
+    }
+    /* Not blocking, completed in four ways. */
+    for (int i = 0; i < 4; i++) {
+        if (rank == 1) MPI_Isend(a, 10, MPI_DOUBLE, 2, 12, WORLD, &some[i]);
+        if (rank == 2) MPI_Irecv(b + 10 * i, 10, MPI_DOUBLE, MPI_ANY_SOURCE, 12, WORLD, &some[i]);
+    }
+    if (rank > 0) MPI_Waitall(4, some, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 4; i++) {
+        if (rank == 1) MPI_Issend(a, 10, MPI_DOUBLE, 2, 12, WORLD, &some[i]);
+        if (rank == 2) MPI_Irecv(b + 10 * i, 10, MPI_DOUBLE, 1, MPI_ANY_TAG, WORLD, &some[i]);
+    }
+    if (rank == 1) for (int i = 0; i < 4; i++) MPI_Waitany(4, some, &which, NONE);
+    if (rank == 2) {
+        for (int left = 4; left > 0; left -= done) {
+            MPI_Waitsome(4, some, &done, found, MPI_STATUSES_IGNORE);
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        if (rank == 1) MPI_Isend(a, 10, MPI_DOUBLE, 2, 12, WORLD, &some[i]);
+        if (rank == 2) MPI_Irecv(b + 10 * i, 10, MPI_DOUBLE, 1, 12, WORLD, &some[i]);
+    }
+    if (rank == 1) for (int i = 0; i < 4; i++) MPI_Wait(&some[i], NONE);
+    if (rank == 2) {
+        for (int i = 0; i < 4; i++) {
+            do MPI_Test(&some[i], &flag, NONE); while (!flag);
+        }
+    }
+    /* Persistent. */
+    if (rank == 2) MPI_Send_init(a, 10, MPI_DOUBLE, 0, 5, WORLD, &some[0]);
+    if (rank == 0) MPI_Recv_init(b, 10, MPI_DOUBLE, 2, 5, WORLD, &some[0]);
+    for (int i = 0; rank != 1 && i < 5; i++) {
+        if (i % 2) MPI_Start(&some[0]); else MPI_Startall(1, some);
+        MPI_Wait(&some[0], NONE);
+    }
+    if (rank != 1) MPI_Request_free(&some[0]);
+    /* Cancelled: there is none. */
+    MPI_Irecv(b, 10, MPI_DOUBLE, before, 98, WORLD, &some[0]);
+    MPI_Cancel(&some[0]);
+    MPI_Wait(&some[0], NONE);
+    /* In communicators whose ranks are others, and in two with the same ranks. */
+    MPI_Comm outer, copy;
+    MPI_Comm_split(WORLD, rank == 1, -rank, &outer);
+    MPI_Comm_dup(outer, &copy);
+    if (rank == 0) {
+        MPI_Isend(a, 10, MPI_DOUBLE, 0, 3, copy, &some[0]);
+        MPI_Isend(a, 10, MPI_DOUBLE, 0, 3, outer, &some[1]);
+        MPI_Isend(a, 10, MPI_DOUBLE, 0, 3, outer, &some[2]);
+        MPI_Waitall(3, some, MPI_STATUSES_IGNORE);
+    } else if (rank == 2) {
+        MPI_Recv(b, 10, MPI_DOUBLE, 1, 3, outer, NONE);
+        MPI_Recv(b, 10, MPI_DOUBLE, 1, 3, outer, NONE);
+        MPI_Recv(b, 10, MPI_DOUBLE, 1, 3, copy, NONE);
+    }
+    MPI_Bcast(a, 10, MPI_DOUBLE, 0, outer);
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&outer);
+}",
+    ) else {
+        return;
+    };
+    let path = program.recorded("3");
+    let found: Vec<(String, [f64; 4])> = rows(&["messages", &path, "--by", "tag"])
+        .iter()
+        .map(|row| {
+            let of = ["messages", "bytes", "unmatched", "backwards"].map(|f| number(row, f));
+            (text(row, "tag").to_owned(), of)
+        })
+        .collect();
+    let wanted = ["2", "3", "5", "9", "12"].map(|tag| {
+        let count: f64 = tag.parse().unwrap();
+        (tag.to_owned(), [count, 80.0 * count, 0.0, 0.0])
+    });
+    assert_eq!(found, wanted);
+    // Rank 0 sends all of those with tag 3 to rank 2, whatever numbers they have there.
+    let single = rows(&["messages", &path, "--by", "message"]);
+    let of_tag = single.iter().filter(|row| row["tag"].to_string().trim_matches('"') == "3");
+    for row in of_tag {
+        let sides = (text(row, "sender"), text(row, "receiver"));
+        assert_eq!(sides, ("rank 0 thread 0", "rank 2 thread 0"), "{row:?}");
+    }
+}
+
+#[test]
+fn planted_waiting_is_found_with_its_length_and_its_callers() {
+    let Some(program) = Program::new(
+        r"
+NOINLINE void late(void) { usleep(200000); }
+NOINLINE void receive(void) { MPI_Recv(b, 1, MPI_DOUBLE, 1, 7, WORLD, NONE); sink++; }
+NOINLINE void meet(void) { MPI_Barrier(WORLD); sink++; }
+void program(void) {
+    meet();
+    if (rank == 1) { late(); MPI_Send(a, 1, MPI_DOUBLE, 0, 7, WORLD); }
+    if (rank == 0) receive();
+    if (rank == 0) { late(); late(); }
+    meet();
+}",
+    ) else {
+        return;
+    };
+    let path = program.recorded("2");
+    let waits = rows(&["waits", &path]);
+    let waiting = |kind: &str, function: &str| {
+        let is_it = |row: &&Map<String, Value>| {
+            text(row, "kind") == kind && text(row, "function") == function
+        };
+        waits.iter().find(is_it).map_or(0.0, |row| number(row, "waiting_s"))
+    };
+    // At least what was slept; a machine that is busy adds to it.
+    let late_sender = waiting("late sender", "MPI_Recv");
+    let barrier = waiting("wait at barrier", "MPI_Barrier");
+    assert!((0.19..2.0).contains(&late_sender), "late sender {late_sender} s, planted 0.2");
+    assert!((0.38..2.0).contains(&barrier), "barrier {barrier} s, planted 0.4");
+    // The time of the calls is in the call paths that they have.
+    let tree = rows(&["tree", &path, "--all", "--metric", "realtime"]);
+    let below = |caller: &str, called: &str| {
+        let at = tree.iter().position(|row| text(row, "name") == caller).unwrap();
+        assert_eq!(text(&tree[at + 1], "name"), called, "below {caller}");
+        number(&tree[at + 1], "inclusive")
+    };
+    assert!((late_sender..2.0).contains(&below("receive", "MPI_Recv")), "{tree:?}");
+    assert!((barrier..3.0).contains(&below("meet", "MPI_Barrier")), "{tree:?}");
+    // The path is that of who is waited for: mostly asleep in `late`, and never in the launcher.
+    let steps = rows(&["critical-path", &path, "--segments"]);
+    assert!(steps.iter().all(|row| text(row, "location").starts_with("rank ")), "{steps:?}");
+}
+
+#[test]
+fn functions_between_many_calls_have_their_planted_shares() {
+    // Each call of MPI comes long before the next sample: most times between two have none.
+    let Some(program) = Program::new(
+        r"
+NOINLINE void small(void) { work(5); sink++; }
+NOINLINE void large(void) { work(15); sink++; }
+void program(void) {
+    int flag;
+    for (int i = 0; i < 8000; i++) {
+        small();
+        MPI_Iprobe(MPI_ANY_SOURCE, 1, WORLD, &flag, NONE);
+        large();
+        MPI_Iprobe(MPI_ANY_SOURCE, 1, WORLD, &flag, NONE);
+    }
+}",
+    ) else {
+        return;
+    };
+    let path = program.recorded("1");
+    let tree = rows(&["tree", &path, "--all", "--metric", "cputime"]);
+    let time = |name: &str| {
+        let own = tree.iter().filter(|row| text(row, "name") == name);
+        own.map(|row| number(row, "inclusive")).sum::<f64>()
+    };
+    let (small, large) = (time("small"), time("large"));
+    assert!(small + large > 0.1, "too little was recorded: {small} and {large}");
+    let share = large / (small + large);
+    assert!((share - 0.75).abs() < 0.08, "{share} of the time in `large`, planted 0.75");
+}
+
+#[test]
+fn what_cannot_be_recorded_is_said() {
+    let Some(program) = Program::new("void program(void) {}") else { return };
+    // No MPI in it.
+    let output = program.record(&["--mpi", "-o", "none.parallax"], &["true"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("no process called MPI_Init"), "{said}");
+    let path = program.0.path().join("none.parallax");
+    assert!(printed(&["info", path.to_str().unwrap()]).contains("no process called MPI_Init"));
+    // No compiler for it.
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_parallax"));
+    tool.current_dir(program.0.path()).env("MPICC", "no-such-mpicc");
+    let output = tool.args(["record", "--mpi", "--", "true"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("cannot run no-such-mpicc") && said.contains("MPICC"), "{said}");
+    assert!(!program.0.path().join("true.parallax").exists());
+}
