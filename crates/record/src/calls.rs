@@ -51,9 +51,9 @@ pub(crate) enum Record {
 /// Processes that are ranks of MPI programs.
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
-    /// Job and thread of each process: all its messages are on the time line of the thread that
-    /// initialised MPI, because others send to the rank.
-    processes: HashMap<u32, (u64, u32)>,
+    /// Job and rank of each process. Messages are of the thread that initialised MPI, because others
+    /// send to the rank.
+    processes: HashMap<u32, (u64, u64)>,
     peers: HashMap<(u64, u64), Peer>,
     communicators: HashMap<(u64, u64), u32>,
 }
@@ -102,14 +102,14 @@ impl Threads {
             Call::Rank { rank, job } => {
                 let track = self.thread(pid, tid, conversion).track;
                 self.rank(pid, rank);
-                self.jobs.processes.insert(pid, (job, tid));
+                self.jobs.processes.insert(pid, (job, rank));
                 let peer = self.jobs.peer(job, rank, conversion);
                 conversion.set_peer(track, peer);
                 return;
             }
             other => other,
         };
-        let Some(&(job, main)) = self.jobs.processes.get(&pid) else { return };
+        let Some(&(job, rank)) = self.jobs.processes.get(&pid) else { return };
         let relative = |nanos: u64| nanos.saturating_sub(start);
         let record = match record {
             Call::Side { side, is_send, request } => {
@@ -138,7 +138,11 @@ impl Threads {
             }),
             Call::Enter { .. } | Call::Leave | Call::Rank { .. } => return,
         };
-        let thread = self.thread(pid, main, conversion);
+        let peer = self.jobs.peer(job, rank, conversion);
+        let thread = self.thread(pid, tid, conversion);
+        if !std::mem::replace(&mut thread.is_peer, true) {
+            conversion.set_peer(thread.track, peer);
+        }
         thread.wait(nanos, Exact::Record(record), start, conversion);
     }
 }
@@ -206,10 +210,9 @@ impl Thread {
     /// callers were not found, at least that is known.
     pub(crate) fn inside(&self, path: &[u32]) -> Vec<u32> {
         let Some(call) = &self.call else { return path.to_vec() };
-        match path.strip_prefix(&**call) {
-            Some(inner) => call.iter().chain(inner).copied().collect(),
-            None => call.to_vec(),
-        }
+        let (called, own) = (call.last(), path.iter());
+        let inner = own.skip_while(|function| Some(*function) != called).skip(1);
+        call.iter().chain(inner).copied().collect()
     }
 
     /// Puts what waits into the time line. `sample` is where the thread was seen after all that,

@@ -38,6 +38,8 @@ pub(crate) struct Thread {
     /// When it began to wait, and when it went on, since the last sample: with `true`, it waits from
     /// there on. Kept where the next sample is to tell where that was.
     guessed: Vec<(u64, bool)>,
+    /// Whether it sends and receives as its rank.
+    pub(crate) is_peer: bool,
     /// Until when its time line is there.
     pub(crate) now: u64,
     /// Whether the time line is there from when it got the processor.

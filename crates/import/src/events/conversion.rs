@@ -315,11 +315,14 @@ impl Conversion {
     }
 
     /// Others speak of a track as `peer`, which comes from [`Conversion::peer`]. To be said before
-    /// anything is sent or received by the track.
+    /// anything is sent or received by the track. Of several tracks, such as threads of a rank, the
+    /// first is the one that messages are of.
     pub fn set_peer(&mut self, track: u32, peer: Peer) {
         if let Some(own) = self.peers.get_mut(track as usize) {
             *own = peer;
-            self.matcher.bind(peer, track);
+            if !self.matcher.is_bound(peer) {
+                self.matcher.bind(peer, track);
+            }
         }
     }
 

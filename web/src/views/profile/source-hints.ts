@@ -22,8 +22,8 @@ export function missingTextHint(of: Formatted, textPath: string): { readonly tex
   return { text: `Copy the file into the folder of the data, as ${textPath}, and open the folder again.`, command: "" };
 }
 
-/** `TAU` of `TAU profiles`: the tool that wrote the data. */
+/** `TAU` of `TAU profiles`: the tool that wrote the data. `samples of Parallax` does not begin with one. */
 function toolOf({ format }: Pick<Item, "format">): string {
   const first = format.split(/[\s,(]/)[0] ?? "";
-  return first === "" ? "These" : first;
+  return /^\p{Lu}/u.test(first) ? first : "These";
 }
