@@ -86,9 +86,32 @@ fn graphics() {
     }
 }
 
+/// LLVM's runtime of OpenMP, where clang is there without it.
+fn openmp() {
+    let said = |name: &str, option: &str| shell::output(shell::command(name, &[option]));
+    let clang = ["clang", "clang-14"].into_iter().find(|name| said(name, "--version").is_some());
+    let Some(clang) = clang else { return };
+    let version = said(clang, "-dumpversion").unwrap_or_default();
+    let major = version.split('.').next().unwrap_or_default().trim();
+    let place = format!("/usr/lib/llvm-{major}/lib/libomp.so");
+    if major.is_empty() || std::path::Path::new(&place).exists() {
+        return;
+    }
+    let package = format!("libomp-{major}-dev");
+    if !(shell::is_root() && shell::has_apt()) {
+        show("libomp", &format!("absent, tests are skipped: Debian's package {package} has it"));
+        return;
+    }
+    match shell::apt_install(&[&package]) {
+        Ok(()) => show("libomp", "installed"),
+        Err(why) => show("libomp", &format!("absent, tests are skipped: {why:#}")),
+    }
+}
+
 /// Programs without which single tests are skipped, installed where that is possible.
 pub(crate) fn programs() {
     graphics();
+    openmp();
     let is_there = |name: &str| shell::output(shell::command(name, &["--version"])).is_some();
     let absent: Vec<_> = PROGRAMS.into_iter().filter(|(name, _)| !is_there(name)).collect();
     if absent.is_empty() {

@@ -6,8 +6,9 @@
 mod common;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use common::rows;
 use parallax_testkit::needs::{self, Without};
@@ -56,6 +57,19 @@ int main(void) {
 }
 ";
 
+const SOLVER_FILES: [(&str, &str); 3] =
+    [("main.c", MAIN), ("a/part.c", PARTS), ("b/part.c", SOLVER)];
+
+/// Whether a compiler is there, and has what its OpenMP needs.
+fn has_openmp(compiler: &str) -> bool {
+    let mut command = Command::new(compiler);
+    command.args(["-fopenmp", "-x", "c", "-", "-o", "/dev/null"]).stdin(Stdio::piped());
+    let Ok(mut child) = command.stderr(Stdio::null()).spawn() else { return false };
+    let text = b"#include <omp.h>\nint main(void) { return omp_get_num_threads() - 1; }\n";
+    child.stdin.take().unwrap().write_all(text).unwrap();
+    child.wait().unwrap().success()
+}
+
 /// A folder with a program.
 struct Built {
     folder: tempfile::TempDir,
@@ -64,9 +78,22 @@ struct Built {
 impl Built {
     /// Compiles files of these names and texts; `None` where there is no compiler with OpenMP.
     fn new(flags: &[&str], files: &[(&str, &str)]) -> Option<Self> {
-        if !needs::program("gcc", Without::Test) {
-            return None;
+        needs::program("gcc", Without::Test).then(|| Self::by("gcc", flags, files))
+    }
+
+    /// The same, by each compiler that is there: gcc, and clang with the runtime of LLVM.
+    fn each(files: &[(&str, &str)]) -> Vec<(&'static str, Self)> {
+        let flags = &["-fopenmp", "-g"];
+        let by_gcc = Self::new(flags, files).map(|app| ("gcc", app));
+        let clang = ["clang", "clang-14"].into_iter().find(|name| has_openmp(name));
+        if clang.is_none() {
+            needs::skip(Without::Part, "there is no clang with libomp");
         }
+        let by_clang = clang.map(|name| (name, Self::by(name, flags, files)));
+        by_gcc.into_iter().chain(by_clang).collect()
+    }
+
+    fn by(compiler: &str, flags: &[&str], files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
             let path = folder.path().join(name);
@@ -74,17 +101,16 @@ impl Built {
             fs::write(path, text).unwrap();
         }
         let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../measure/include");
-        let mut compiler = Command::new("gcc");
+        let mut compiler = Command::new(compiler);
         compiler.current_dir(folder.path()).arg("-I").arg(include).args(["-O1", "-pthread"]);
         compiler.args(flags).args(["-o", "app"]).args(files.iter().map(|(name, _)| name));
         let output = compiler.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        Some(Self { folder })
+        Self { folder }
     }
 
     fn solver(flags: &[&str]) -> Option<Self> {
-        let files = [("main.c", MAIN), ("a/part.c", PARTS), ("b/part.c", SOLVER)];
-        Self::new(flags, &files)
+        Self::new(flags, &SOLVER_FILES)
     }
 
     fn file(&self) -> PathBuf {
@@ -117,13 +143,18 @@ const AUTOMATIC: &[&str] = &["--auto-regions", "--cores", "1,2"];
 
 #[test]
 fn parallel_regions_are_numbered_by_file_and_line_in_all_runs() {
-    let Some(app) = Built::solver(&["-fopenmp", "-g"]) else { return };
+    for (compiler, app) in Built::each(&SOLVER_FILES) {
+        regions_of_the_solver(compiler, &app);
+    }
+}
+
+fn regions_of_the_solver(compiler: &str, app: &Built) {
     let (said, file) = app.measured(AUTOMATIC);
     assert!(!said.contains("debug information") && !said.contains("no parallel region"), "{said}");
     // Files of the same name are told apart by their folders, and come in the order of their names.
     let expected = [("100003", 1), ("100006", 3), ("7", 1)];
     for run in ["1;1", "2;1"] {
-        assert_eq!(counts(&file["data"][run]), expected, "{run}");
+        assert_eq!(counts(&file["data"][run]), expected, "{compiler}, {run}");
     }
     assert_eq!(file["config"]["sweep"]["auto_regions"], true);
     let files = file["config"]["automatic_regions"]["files"].as_array().unwrap();
@@ -195,7 +226,12 @@ fn marks_and_parallel_regions_nest_in_each_other_on_all_threads() {
             return 0;
         }
     "#;
-    let Some(app) = Built::new(&["-fopenmp", "-g"], &[("main.c", text)]) else { return };
+    for (compiler, app) in Built::each(&[("main.c", text)]) {
+        nested_regions(compiler, &app);
+    }
+}
+
+fn nested_regions(compiler: &str, app: &Built) {
     let (_, file) = app.measured(&["--auto-regions", "--cores", "2"]);
     let run = &file["data"]["2;1"];
     let expected = [
@@ -208,7 +244,7 @@ fn marks_and_parallel_regions_nest_in_each_other_on_all_threads() {
         ("25", 1),
         ("50025", 1),
     ];
-    assert_eq!(counts(run), expected);
+    assert_eq!(counts(run), expected, "{compiler}");
     let threads = |path: &str| {
         let entries = run["regions"][path].as_array().unwrap().iter();
         let threads: std::collections::BTreeSet<u64> =

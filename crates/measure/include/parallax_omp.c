@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* parallax_omp.c: parallel regions of gcc's OpenMP, and threads, as regions of `parallax measure`,
- * without marks.
+/* parallax_omp.c: parallel regions of OpenMP, and threads, as regions of `parallax measure`, without
+ * marks.
  *
  * `parallax measure --auto-regions` compiles it as a library and has the program load it first
  * (LD_PRELOAD). What gcc makes of `#pragma omp parallel` calls one of the functions below instead of
  * that of libgomp, with the function into which the body of the region was put. That function is the
  * id of the region; its file is the object with the address in it, after a byte that no name begins
  * with, and the tool finds the line (crates/sweep/src/automatic.rs).
+ *
+ * LLVM's runtime, which clang, flang and icx use, and whose functions take any number of arguments,
+ * says itself where a region begins and ends (OMPT, OpenMP 5.0, chapter 4). The id of such a region
+ * is the call that begins it.
  *
  * A thread that the program starts by pthread_create is a region, too, whose body is the function
  * with which it starts.
@@ -159,20 +163,27 @@ static void take_over_(void) {
     own->is_inside = 1;
 }
 
+static void member_(void *data);
+
+/* A thread begins to work in a region. */
+static void join_(const struct region_ *region) {
+    struct pascal_thread_ *self = &pascal_self_;
+    if (self == region->creator) return;
+    if (membership_.is_inside) {
+        self->depth = membership_.depth;
+        self->floor = membership_.floor;
+    }
+    memset(&membership_, 0, sizeof membership_);
+    /* Unless it is not recorded. */
+    if (region->called == member_) membership_.waiting = region;
+}
+
 /* What each thread of a region calls instead of the body. Threads of libgomp do nothing but work in
  * regions, and execute tasks when the body has returned: they stay in a region until the next one.
  * The creator, to whose stack `region` belongs, waits until all tasks have ended. */
 static void member_(void *data) {
     const struct region_ *region = (const struct region_ *)data;
-    struct pascal_thread_ *self = &pascal_self_;
-    if (self != region->creator) {
-        if (membership_.is_inside) {
-            self->depth = membership_.depth;
-            self->floor = membership_.floor;
-        }
-        memset(&membership_, 0, sizeof membership_);
-        membership_.waiting = region;
-    }
+    join_(region);
     region->body(region->data);
 }
 
@@ -276,6 +287,70 @@ unsigned GOMP_parallel_reductions(BODY_, unsigned flags) {
     unsigned team = real(body, data, threads, flags);
     end_(&own);
     return team;
+}
+
+/* ---- Runtimes that tell tools about regions ------------------------------------------------- */
+
+/* As the standard has them; a machine with gcc alone has no omp-tools.h. */
+typedef union ompt_data_t {
+    uint64_t value;
+    void *ptr;
+} ompt_data_t;
+typedef void (*ompt_function_)(void);
+typedef struct ompt_start_tool_result_t {
+    int (*initialize)(ompt_function_ (*lookup)(const char *), int device, ompt_data_t *);
+    void (*finalize)(ompt_data_t *);
+    ompt_data_t tool_data;
+} ompt_start_tool_result_t;
+enum { PARALLEL_BEGIN_ = 3, PARALLEL_END_ = 4, IMPLICIT_TASK_ = 7, SCOPE_BEGIN_ = 1, INITIAL_ = 1 };
+
+static void parallel_begins_(ompt_data_t *task, const void *frame, ompt_data_t *parallel,
+                             unsigned wanted, int flags, const void *after) {
+    struct region_ *region = (struct region_ *)malloc(sizeof *region);
+    (void)task, (void)frame, (void)wanted, (void)flags;
+    parallel->ptr = region;
+    if (!region) return;
+    /* What the call returns to is behind it. */
+    uintptr_t call = (uintptr_t)after - 1;
+    body_ *body;
+    memcpy(&body, &call, sizeof body);
+    begin_(region, body, NULL);
+}
+
+static void parallel_ends_(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *after) {
+    struct region_ *region = (struct region_ *)parallel->ptr;
+    (void)task, (void)flags, (void)after;
+    parallel->ptr = NULL;
+    if (region) end_(region);
+    free(region);
+}
+
+static void implicit_task_(int scope, ompt_data_t *parallel, ompt_data_t *task, unsigned team,
+                           unsigned index, int flags) {
+    (void)task, (void)team;
+    if (scope != SCOPE_BEGIN_ || index == 0 || (flags & INITIAL_)) return;
+    if (parallel && parallel->ptr) join_((const struct region_ *)parallel->ptr);
+}
+
+static int initialize_(ompt_function_ (*lookup)(const char *), int device, ompt_data_t *data) {
+    typedef int set_(int, ompt_function_);
+    set_ *set = (set_ *)lookup("ompt_set_callback");
+    (void)device, (void)data;
+    if (!set) return 0;
+    set(PARALLEL_BEGIN_, (ompt_function_)parallel_begins_);
+    set(PARALLEL_END_, (ompt_function_)parallel_ends_);
+    set(IMPLICIT_TASK_, (ompt_function_)implicit_task_);
+    return 1;
+}
+
+static void finalize_(ompt_data_t *data) { (void)data; }
+
+PUBLIC_ ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime);
+ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime) {
+    static ompt_start_tool_result_t result = {initialize_, finalize_, {0}};
+    const char *folder = getenv("PARALLAX_REGIONS");
+    (void)version, (void)runtime;
+    return folder && folder[0] ? &result : NULL;
 }
 
 /* A thread of the program. */

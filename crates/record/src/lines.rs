@@ -3,13 +3,14 @@
 //!
 //! gcc puts the body of `#pragma omp parallel` in `solve` into a function `solve._omp_fn.0`. The call
 //! that starts the region has the line of the statement before it; the function begins with a line of
-//! its own region.
+//! its own region. clang calls the function `.omp_outlined.` or `solve.omp_outlined`; there the call
+//! has the line of the directive.
 
 use std::path::Path;
 
-/// What the names of functions have into which gcc put the body of a region.
+/// What the names of functions have into which a compiler put the body of a region.
 #[cfg(target_os = "linux")]
-const OUTLINED: &str = "._omp_fn.";
+const OUTLINED: [&str; 2] = ["._omp_fn.", ".omp_outlined"];
 
 /// A line of the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct CodeLine {
     pub line: u32,
 }
 
-/// The functions of a program or library into which gcc put the bodies of parallel regions.
+/// The functions of a program or library into which a compiler put the bodies of parallel regions.
 #[derive(Debug, Default)]
 pub struct Outlined {
     functions: Vec<Function>,
@@ -67,7 +68,9 @@ impl Outlined {
     }
 
     /// The name of a function of the file at `path` that begins at this address and is no body of a
-    /// parallel region, such as that with which a thread starts, and its line.
+    /// parallel region, such as that with which a thread starts, and its line. In the middle of a
+    /// function, such as at a call that starts a region, it is the name of the function and the line of
+    /// the call.
     #[must_use]
     pub fn other(path: &Path, address: u64) -> Option<(String, Option<CodeLine>)> {
         #[cfg(target_os = "linux")]
@@ -106,7 +109,7 @@ mod read {
         let image = images.get(number)?;
         let apart = image.debug_file().filter(|path| Path::new(path).exists());
         // Of several symbols at one address, the last name counts; they are of the same code.
-        let is_ours = |_, name: &str| name.contains(OUTLINED);
+        let is_ours = |_, name: &str| OUTLINED.iter().any(|mark| name.contains(mark));
         let mut names = symbols(path, is_ours).unwrap_or_default();
         let apart = apart.and_then(|path| symbols(Path::new(&path), is_ours));
         names.extend(apart.unwrap_or_default());
@@ -128,9 +131,17 @@ mod read {
         let apart = image.debug_file().filter(|path| Path::new(path).exists());
         let is_it = |at, _: &str| at == address;
         let of = |path: &Path| symbols(path, is_it)?.into_values().next();
-        let name = of(path).or_else(|| of(Path::new(&apart?)))?;
-        let line = loader(image).and_then(|loader| line(&loader, address));
-        Some((demangled(&name), line))
+        let loader = loader(image);
+        if let Some(name) = of(path).or_else(|| of(Path::new(&apart?))) {
+            let line = loader.and_then(|loader| line(&loader, address));
+            return Some((demangled(&name), line));
+        }
+        let loader = loader?;
+        let name = demangled(loader.find_symbol_info(address)?.name());
+        let place = loader.find_location(address).ok().flatten();
+        let line =
+            place.and_then(|at| Some(CodeLine { file: at.file?.to_owned(), line: at.line? }));
+        Some((name, line.filter(|own| own.line > 0)))
     }
 
     /// Functions by their addresses, as far as they are wanted.

@@ -1,7 +1,7 @@
 //! Parallel regions without marks: the library that records them, and their numbers.
 //!
 //! `parallax_omp.c` is compiled once for a sweep and loaded into each run before everything else. It
-//! names a region by the object and the address of its body. Here that becomes a number which is the
+//! names a region by the object and the address of its body, or of the call that starts it. Here that becomes a number which is the
 //! same in all runs: the line, and 100,000 more for each file with parallel regions whose name comes
 //! before. A function with which a thread starts is a body, too.
 
@@ -115,7 +115,7 @@ impl Library {
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     objects: BTreeMap<String, Outlined>,
-    /// Functions with which threads start, by object and address.
+    /// Calls that start regions and functions with which threads start, by object and address.
     starts: BTreeMap<(String, u64), Option<Start>>,
     /// In the order in which they count: a source file, an object without debug information, or the
     /// place of a body in an object that has not even symbols.
@@ -155,19 +155,19 @@ impl Numbers {
             .objects
             .entry(object.to_owned())
             .or_insert_with(|| Outlined::of(Path::new(object)));
-        if let Some(line) = outlined.line(address).cloned() {
-            // All files of an object are numbered when its first region is seen, so that the order
-            // does not depend on what a run executes.
-            let files = outlined.files().to_vec();
-            files.iter().for_each(|file| {
-                self.unit(file);
-            });
+        // All files of an object are numbered when its first region is seen, so that the order does not
+        // depend on what a run executes.
+        let (files, line) = (outlined.files().to_vec(), outlined.line(address).cloned());
+        let name = outlined.name(address).map(|(name, at)| (name.to_owned(), at));
+        files.iter().for_each(|file| {
+            self.unit(file);
+        });
+        if let Some(line) = line {
             let number = self.unit(&line.file).saturating_add(i64::from(line.line));
             return Body { number, file: format!("{PREFIX}{}", line.file), line: line.line };
         }
-        let name = outlined.name(address).map(|(name, at)| (name.to_owned(), at));
         if name.is_none() {
-            return self.start_of_thread(object, address);
+            return self.other(object, address);
         }
         self.without_lines.insert(object.to_owned());
         let (name, at) = name.unwrap_or_default();
@@ -176,9 +176,9 @@ impl Numbers {
         Body { number, file: format!("{PREFIX}{name}"), line: 0 }
     }
 
-    /// The function with which a thread starts; also the body of a region in a file without symbols.
-    /// Its file comes behind those with parallel regions.
-    fn start_of_thread(&mut self, object: &str, address: u64) -> Body {
+    /// The call that starts a region, or the function with which a thread starts; also the body of a
+    /// region in a file without symbols. Its file comes behind those that are known to have regions.
+    fn other(&mut self, object: &str, address: u64) -> Body {
         let key = (object.to_owned(), address);
         let found =
             self.starts.entry(key).or_insert_with(|| Outlined::other(Path::new(object), address));

@@ -76,7 +76,7 @@ pub struct Plan {
     pub sample: Option<Duration>,
     /// Whom the power of the machine is asked of.
     pub controller: Option<Controller>,
-    /// Whether parallel regions of gcc's OpenMP are regions without marks.
+    /// Whether parallel regions of OpenMP are regions without marks.
     pub has_automatic_regions: bool,
     /// Where the program's output goes.
     pub output: ProgramOutput,

@@ -177,8 +177,8 @@ pub(crate) struct MeasureArgs {
     /// function of them.
     #[arg(long, value_name = "FOLDER", help_heading = "How it is run")]
     record: Option<PathBuf>,
-    /// Parallel regions of gcc's OpenMP, and threads, become regions of the sweep, by file and line,
-    /// without marks in the program; needs a C compiler.
+    /// Parallel regions of OpenMP (gcc, clang), and threads, become regions of the sweep, by file and
+    /// line, without marks in the program; needs a C compiler.
     #[arg(long, help_heading = "How it is run")]
     auto_regions: bool,
     /// Give up on a configuration after this many failures without a success.
@@ -669,8 +669,9 @@ fn finish(context: &Context, path: &Path, summary: &Summary) -> anyhow::Result<(
 /// What is missing of the regions that `--auto-regions` records.
 fn say_of_regions(context: &Context, automatic: &Automatic) {
     if !automatic.has_regions {
-        let text = "no parallel region was seen: --auto-regions knows those that gcc compiled for \
-                    OpenMP (-fopenmp), with libgomp as a shared library, and threads of pthread_create";
+        let text = "no parallel region was seen: --auto-regions knows those that gcc or clang \
+                    compiled for OpenMP (-fopenmp), with its runtime as a shared library, and \
+                    threads of pthread_create";
         Notice::new(Level::Warning, text.to_owned()).print(&context.stderr);
     }
     for object in &automatic.without_lines {
