@@ -352,6 +352,12 @@ fn processes_that_a_launcher_numbers_are_ranks() {
         .collect();
     who.sort();
     assert_eq!(who, ["0.0", "0.1", "1.0", "1.1", "2.0", "2.1"], "{locations:?}");
+    // The shell that starts them is no part of the program.
+    let of_shell = locations.iter().find(|row| row.get("rank").is_none_or(Value::is_null)).unwrap();
+    assert_ne!(of_shell["role"], "application", "{of_shell:?}");
+    let of_ranks = locations.iter().filter(|row| row.get("rank").is_some_and(Value::is_u64));
+    assert!(of_ranks.clone().all(|row| row["role"] == "application"), "{locations:?}");
+    assert_eq!(of_ranks.count(), 6);
 }
 
 #[test]

@@ -288,3 +288,59 @@ fn what_cannot_be_recorded_is_said() {
     assert!(said.contains("cannot run no-such-mpicc") && said.contains("MPICC"), "{said}");
     assert!(!program.0.path().join("true.parallax").exists());
 }
+
+/// Point-to-point and collective communication by `use mpi`.
+const FORTRAN: &str = "
+program exchange
+  use mpi
+  implicit none
+  integer :: ierr, rank, ranks, i, requests(2), outer, status(MPI_STATUS_SIZE)
+  double precision :: a(100), b(100), total
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
+  a = rank
+  do i = 1, 5
+    call MPI_Irecv(b, 100, MPI_DOUBLE_PRECISION, mod(rank + ranks - 1, ranks), 10, MPI_COMM_WORLD, requests(1), ierr)
+    call MPI_Isend(a, 100, MPI_DOUBLE_PRECISION, mod(rank + 1, ranks), 10, MPI_COMM_WORLD, requests(2), ierr)
+    call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, ierr)
+  end do
+  if (rank == 0) call MPI_Send(a, 10, MPI_DOUBLE_PRECISION, 1, 2, MPI_COMM_WORLD, ierr)
+  if (rank == 0) call MPI_Send(a, 10, MPI_DOUBLE_PRECISION, 1, 2, MPI_COMM_WORLD, ierr)
+  if (rank == 1) call MPI_Recv(b, 100, MPI_DOUBLE_PRECISION, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+  if (rank == 1) call MPI_Recv(b, 100, MPI_DOUBLE_PRECISION, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, status, ierr)
+  if (rank == 1 .and. status(MPI_SOURCE) /= 0) call MPI_Abort(MPI_COMM_WORLD, 3, ierr)
+  call MPI_Comm_dup(MPI_COMM_WORLD, outer, ierr)
+  if (rank == 0) call sleep(1)
+  call MPI_Allreduce(MPI_IN_PLACE, a, 100, MPI_DOUBLE_PRECISION, MPI_SUM, outer, ierr)
+  total = a(1)
+  if (total /= 1) call MPI_Abort(MPI_COMM_WORLD, 4, ierr)
+  call MPI_Finalize(ierr)
+end program
+";
+
+#[test]
+fn programs_in_fortran_have_their_messages_and_waits() {
+    let Some(program) = Program::new("void program(void) {}") else { return };
+    if !needs::program("mpifort", Without::Test) || !needs::program("gfortran", Without::Test) {
+        return;
+    }
+    fs::write(program.0.path().join("app.f90"), FORTRAN).unwrap();
+    let mut compiler = Command::new("mpifort");
+    compiler.current_dir(program.0.path()).args(["-O1", "-g", "-o", "app", "app.f90"]);
+    let output = compiler.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let path = program.recorded("2");
+    let found: Vec<(String, f64, f64, f64)> = rows(&["messages", &path, "--by", "tag"])
+        .iter()
+        .map(|row| {
+            let of = |field| number(row, field);
+            (text(row, "tag").to_owned(), of("messages"), of("bytes"), of("unmatched"))
+        })
+        .collect();
+    assert_eq!(found, [("2".to_owned(), 2.0, 160.0, 0.0), ("10".to_owned(), 10.0, 8000.0, 0.0)]);
+    let waits = rows(&["waits", &path]);
+    let wait = waits.iter().find(|row| text(row, "function") == "MPI_Allreduce").unwrap();
+    assert_eq!(text(wait, "kind"), "wait at all-to-all");
+    assert!((0.95..3.0).contains(&number(wait, "waiting_s")), "planted 1 s: {wait:?}");
+}

@@ -38,6 +38,6 @@ pub use store::{
 };
 pub use trace::{
     BinTime, Call, CollectiveOperation, CollectivePart, Component, ContextTime, Counter,
-    EventStore, Interval, LinkKind, Message, PREEMPTED, RecordCounts, TraceKind, TraceStore, Track,
-    TrackIds, WAITING, for_each_bin, whole_bins,
+    EventStore, Interval, LAUNCHER, LinkKind, Message, PREEMPTED, RecordCounts, TraceKind,
+    TraceStore, Track, TrackIds, WAITING, for_each_bin, whole_bins,
 };

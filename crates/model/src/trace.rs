@@ -13,6 +13,10 @@ pub const WAITING: &str = "<waiting>";
 /// The function in which a recorded thread is while another one has its processor.
 pub const PREEMPTED: &str = "<preempted>";
 
+/// The fact about a recorded thread, name and value, that says that its process does nothing but
+/// start the ranks of the program and wait for their end.
+pub const LAUNCHER: (&str, &str) = ("role", "launcher of ranks");
+
 /// A line of a timeline: the trace of one location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Track {
@@ -109,6 +113,12 @@ pub trait TraceStore: Send + Sync {
     /// What the trace says.
     fn kind(&self) -> TraceKind {
         TraceKind::Samples
+    }
+
+    /// How far samples of a thread lie apart while it has a processor, in nanoseconds, where the
+    /// source says so: intervals of the trace may be shorter where their ends are known otherwise.
+    fn sample_interval_nanos(&self) -> Option<u64> {
+        None
     }
 
     /// Whether it has every call of MPI as it was, with the record of what it communicates: traces

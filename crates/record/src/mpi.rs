@@ -17,7 +17,14 @@ use tempfile::TempDir;
 use crate::RecordError;
 use crate::events::{Event, What};
 
-const SOURCE: &str = include_str!("../../measure/include/parallax_mpi.c");
+const SOURCES: [(&str, &str); 3] = [
+    ("parallax_mpi.c", include_str!("../../measure/include/parallax_mpi.c")),
+    ("parallax_mpi_functions.h", include_str!("../../measure/include/parallax_mpi_functions.h")),
+    ("parallax_mpi_fortran.h", include_str!("../../measure/include/parallax_mpi_fortran.h")),
+];
+
+/// What the library is called.
+const LIBRARY: &str = "parallax_mpi.so";
 
 /// By this the loader is told what to load first.
 const PRELOAD: &str = "LD_PRELOAD";
@@ -110,19 +117,21 @@ impl Mpi {
             );
             return Err(RecordError::Mpi(io::Error::other(text)));
         }
-        fs::write(path.join("parallax_mpi.c"), SOURCE).map_err(RecordError::Mpi)?;
+        for (name, text) in SOURCES {
+            fs::write(path.join(name), text).map_err(RecordError::Mpi)?;
+        }
         let options = ["-O2", "-fPIC", "-fvisibility=hidden", "-ftls-model=initial-exec"];
         let compiler = named("MPICC", "mpicc");
         run(path, &compiler, &[&options[..], &["-pthread", "-c", "parallax_mpi.c"]].concat())?;
         // Not by the compiler of MPI: it would link MPI, which the launcher would have to load.
-        let linked = ["-shared", "-pthread", "-o", "parallax_mpi.so", "parallax_mpi.o", "-ldl"];
+        let linked = ["-shared", "-pthread", "-o", LIBRARY, "parallax_mpi.o", "-ldl"];
         run(path, &named("CC", "cc"), &linked)?;
         Ok(Self { folder, files: Vec::new(), known: HashSet::new() })
     }
 
     /// What the program is to have in its environment.
     pub(crate) fn environment(&self) -> [(String, String); 2] {
-        let own = self.folder.path().join("parallax_mpi.so").to_string_lossy().into_owned();
+        let own = self.folder.path().join(LIBRARY).to_string_lossy().into_owned();
         let preload = match std::env::var(PRELOAD) {
             Ok(before) if !before.is_empty() => format!("{before}:{own}"),
             _ => own,
@@ -280,6 +289,17 @@ impl Followed {
     }
 }
 
+/// What a function is called that is in the library, or in another file: subroutines for Fortran have
+/// the names of the functions for C, such as `MPI_Send` for `mpi_send_`.
+pub(crate) fn routine(image: &str, name: String) -> String {
+    let inner = name.strip_prefix("mpi_").and_then(|rest| rest.strip_suffix('_'));
+    let parts = inner.filter(|_| image == LIBRARY).and_then(|inner| inner.split_at_checked(1));
+    match parts {
+        Some((first, rest)) => format!("MPI_{}{rest}", first.to_uppercase()),
+        None => name,
+    }
+}
+
 /// A rank, unless it stands for none.
 fn someone(rank: u64) -> Option<u64> {
     (rank != u64::from(u32::MAX)).then_some(rank)
@@ -341,6 +361,15 @@ mod tests {
         assert_eq!(found[1], (6, "Leave".to_owned()));
         assert!(found[10_000].1.contains("partner: Some(2), tag: 3, bytes: 4"), "{found:?}");
         assert_eq!(found[10_001].0, 9, "a collective operation is known when it ends");
+    }
+
+    #[test]
+    fn subroutines_of_the_library_have_the_names_of_functions() {
+        let of = |image: &str, name: &str| routine(image, name.to_owned());
+        assert_eq!(of(LIBRARY, "mpi_send_"), "MPI_Send");
+        assert_eq!(of(LIBRARY, "mpi_comm_split_type_"), "MPI_Comm_split_type");
+        assert_eq!(of(LIBRARY, "MPI_Send"), "MPI_Send");
+        assert_eq!(of("libmpi_mpifh.so", "mpi_send_"), "mpi_send_");
     }
 
     #[test]

@@ -357,7 +357,7 @@ impl Understanding {
         if recording.mpi && !has_mpi {
             let message =
                 "no process called MPI_Init by the library that records calls of MPI: the \
-                           program is linked with MPI statically, is written in Fortran, or does \
+                           program is linked with MPI statically, uses mpi_f08 of Fortran, or does \
                            not use MPI"
                     .to_owned();
             whole("mpi-not-called", message, 1, &mut conversion.issues);

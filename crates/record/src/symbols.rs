@@ -10,6 +10,7 @@ use parallax_import::events::Conversion;
 
 use crate::generated::{Generated, function_and_file};
 use crate::images::{Image, Images};
+use crate::mpi::routine;
 use crate::processes::Place;
 
 /// Functions that are active at a place, the outermost first: several where some were inlined.
@@ -87,7 +88,9 @@ impl Symbols {
     }
 
     fn row(&mut self, function: Function, line: u32, conversion: &mut Conversion) -> u32 {
-        let is_mpi = ["MPI_", "PMPI_"].iter().any(|prefix| function.name.starts_with(prefix));
+        let is_mpi = ["MPI_", "PMPI_", "mpi_", "pmpi_"]
+            .iter()
+            .any(|prefix| function.name.starts_with(prefix));
         let row = *self.rows.entry(function).or_insert_with_key(|function| {
             conversion.add_function(FunctionRow {
                 name: function.name.clone(),
@@ -126,7 +129,7 @@ impl Symbols {
         }
         if found.is_empty() {
             let Some(symbol) = &symbol else { return nothing() };
-            let name = demangled(symbol.name());
+            let name = routine(&image.name, demangled(symbol.name()));
             let function = Function { name, file: String::new(), image: Some(number) };
             found.push((function, 0));
         }

@@ -14,11 +14,11 @@
 //!  |   s1  |  s2    |wait  |  s3  |
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use parallax_import::events::{Conversion, ConversionError, TrackIdentity, TrackKind};
-use parallax_model::{IdentityKind, PREEMPTED, WAITING};
+use parallax_model::{IdentityKind, LAUNCHER, PREEMPTED, WAITING};
 
 use crate::calls::{Exact, Jobs};
 
@@ -55,6 +55,28 @@ pub(crate) struct Thread {
     /// The last sample inside of the function of MPI, or when it was entered.
     pub(crate) last_inside: Option<u64>,
 }
+
+/// Names of programs that start ranks, and of shells, which may start those.
+const LAUNCHERS: [&str; 18] = [
+    "mpirun",
+    "mpiexec",
+    "mpiexec.hydra",
+    "hydra_pmi_proxy",
+    "hydra_bstrap_pr",
+    "orterun",
+    "orted",
+    "prterun",
+    "prun",
+    "prte",
+    "prted",
+    "srun",
+    "aprun",
+    "sh",
+    "bash",
+    "dash",
+    "env",
+    "time",
+];
 
 /// Most changes that wait for the next sample.
 const MOST_GUESSED: usize = 1 << 16;
@@ -293,6 +315,7 @@ impl Threads {
         for main in self.seen.iter().filter(|seen| seen.tid == seen.pid) {
             processes.entry(main.pid).or_insert(&main.name);
         }
+        let launchers = self.launchers(&processes);
         for (track, seen) in (0..).zip(&self.seen) {
             let process = processes.get(&seen.pid).copied().unwrap_or_default();
             let own = if seen.name.is_empty() { process } else { seen.name.as_str() };
@@ -304,6 +327,12 @@ impl Threads {
                 _ if seen.tid == seen.pid => format!("{own} (process {})", seen.pid),
                 _ => format!("{own} (process {}, thread {track})", seen.pid),
             };
+            if launchers.contains(&seen.pid) {
+                conversion.track_fact(track, LAUNCHER.0, LAUNCHER.1);
+            } else if !launchers.is_empty() {
+                let role = if rank.is_some() { "rank" } else { "process" };
+                conversion.track_fact(track, LAUNCHER.0, role);
+            }
             let Some(identity) = conversion.identity_mut(track) else { continue };
             identity.name = name;
             if let Some(rank) = rank {
@@ -313,6 +342,25 @@ impl Threads {
                 *number += 1;
             }
         }
+    }
+}
+
+impl Threads {
+    /// Processes that are known to do nothing but start ranks, directly or not.
+    fn launchers(&self, names: &HashMap<u32, &str>) -> HashSet<u32> {
+        let mut found = HashSet::new();
+        for &rank in self.ranks.keys() {
+            let mut pid = rank;
+            while let Some(&parent) = self.parents.get(&pid) {
+                let is_one = names.get(&parent).is_some_and(|name| LAUNCHERS.contains(name));
+                // What started something else may be a program that computes.
+                if !is_one || self.rank_of(parent).is_some() || !found.insert(parent) {
+                    break;
+                }
+                pid = parent;
+            }
+        }
+        found
     }
 }
 

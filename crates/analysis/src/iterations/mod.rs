@@ -421,6 +421,9 @@ fn sample_interval(
     if store.kind() == TraceKind::Calls || group.kind == LocationGroup::GpuStreams {
         return Ok(None);
     }
+    if let Some(known) = store.sample_interval_nanos() {
+        return Ok(Some(known));
+    }
     let mut intervals: Vec<u64> = Vec::new();
     let step = group.locations.len().div_ceil(16).max(1);
     for &track in group.locations.iter().step_by(step).flat_map(|location| &location.tracks) {

@@ -1,11 +1,12 @@
 //! [`Roles`]: which locations execute the program, and which are helper threads.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow};
 use parallax_engine::{EngineError, LocationChoice, Session};
 use parallax_model::{
-    ContextChoice, ContextTree, MetricChoice, Plan, Scope, SliceRequest, TraceStore,
+    ContextChoice, ContextTree, LAUNCHER, MetricChoice, Plan, Scope, SliceRequest, TraceStore,
 };
 
 use super::HelperThreads;
@@ -15,7 +16,8 @@ use super::threads::{is_frame, tops};
 const ROUNDING: f64 = 1e-9;
 
 /// The helper threads among the locations: those that cost something in contexts of
-/// [`HelperThreads`] and nothing anywhere else.
+/// [`HelperThreads`] and nothing anywhere else, and those of processes that only start ranks, where
+/// the recorder says so.
 ///
 /// A location that executed anything of the program, even once, is none, and neither is one
 /// without values: wrongly excluded is worse than not excluded.
@@ -69,6 +71,16 @@ impl Roles {
                 roles.num_helpers += 1;
                 let kind = spent.start.map_or("helper thread", |start| helpers.kind_at(start));
                 *roles.kinds.entry(kind).or_default() += 1;
+            }
+        }
+        for recorded in &session.experiment().metadata.recorded {
+            let is_launcher = |fact: &(Arc<str>, Arc<str>)| (&*fact.0, &*fact.1) == LAUNCHER;
+            if recorded.facts.iter().any(is_launcher)
+                && let Some(flag) = roles.is_helper.get_mut(recorded.location.idx())
+                && !std::mem::replace(flag, true)
+            {
+                roles.num_helpers += 1;
+                *roles.kinds.entry(LAUNCHER.1).or_default() += 1;
             }
         }
         // Where nothing else is, they are what was measured.

@@ -554,6 +554,11 @@ impl TraceStore for Traces {
         }
     }
 
+    fn sample_interval_nanos(&self) -> Option<u64> {
+        let hertz: u64 = self.archive.fact(keys::SAMPLED)?.parse().ok()?;
+        1_000_000_000_u64.checked_div(hertz)
+    }
+
     fn has_mpi_calls(&self) -> bool {
         self.kind() == TraceKind::Calls || super::has_mpi_calls(&self.archive)
     }
