@@ -346,6 +346,12 @@ pub fn find_iterations(
             if let Some(best) = found.best.as_mut().filter(|_| starts.is_counted) {
                 best.is_estimate = false;
             }
+            if let Some(best) = &mut found.best
+                && session.traces()?.sample_interval_nanos().is_some()
+            {
+                // A recorded thread that loses its processor is seen nowhere for that long.
+                best.is_estimate = true;
+            }
             if starts.tracks.is_empty() {
                 found.why_not = Some("the marker is never active there".into());
             } else {
