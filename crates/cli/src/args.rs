@@ -281,3 +281,11 @@ pub(crate) fn nanoseconds(text: &str) -> Result<u64, String> {
         _ => Err("write a number that is not negative, such as 2ms".into()),
     }
 }
+
+/// A time on the command line, in seconds.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
+        _ => Err("write a number of seconds, such as 30".to_owned()),
+    }
+}

@@ -11,6 +11,7 @@ mod device;
 mod open;
 mod output;
 mod scaling;
+mod statements;
 mod text;
 mod traces;
 

@@ -6,7 +6,7 @@ use parallax_base::Control;
 use parallax_protocol::{
     Answer, CloseReply, CloseRequest, CombineRequest, Engine, Ensemble, EnsemblePair, ErrorReply,
     Experiment, ExperimentPair, FingerprintRequest, HelloRequest, IssuesReply, IssuesRequest,
-    OpenRequest, Question, Subject, TableSet as _, for_each_question,
+    OpenRequest, Question, SqlRequest, SqlSchemaRequest, Subject, TableSet as _, for_each_question,
 };
 use parallax_service::{Answers, OpenExperiment, OpenPair, ServiceError, issue_replies, scaling};
 use serde_json::{Map, Value};
@@ -156,6 +156,28 @@ impl Dispatch<CloseRequest> for Engine {
     ) -> Result<Answer<CloseRequest>, ErrorReply> {
         dispatcher.close(&request.item);
         Ok(Answer::new(CloseReply {}, ()))
+    }
+}
+
+impl Dispatch<SqlRequest> for Engine {
+    fn ask(
+        &self,
+        dispatcher: &Dispatcher,
+        request: &SqlRequest,
+        control: &Control,
+    ) -> Result<Answer<SqlRequest>, ErrorReply> {
+        dispatcher.sql(request, control)
+    }
+}
+
+impl Dispatch<SqlSchemaRequest> for Engine {
+    fn ask(
+        &self,
+        dispatcher: &Dispatcher,
+        request: &SqlSchemaRequest,
+        control: &Control,
+    ) -> Result<Answer<SqlSchemaRequest>, ErrorReply> {
+        dispatcher.sql_schema(request, control)
     }
 }
 

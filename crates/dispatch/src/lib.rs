@@ -13,6 +13,7 @@ mod items;
 mod open;
 mod parts;
 mod response;
+mod statements;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -25,6 +26,7 @@ use crate::items::{Item, Items};
 pub use archives::Archives;
 pub use items::Content;
 pub use response::{AnswerTables, NamedTable, Response};
+pub use statements::Statements;
 
 /// A file or folder that may be opened.
 struct Root {
@@ -41,6 +43,7 @@ pub struct Dispatcher {
     parts: Mutex<Vec<parts::ReadParts>>,
     limits: Limits,
     archives: Option<Box<dyn Archives>>,
+    statements: Option<Box<dyn Statements>>,
     /// Whether files of the roots may still be written.
     follow: bool,
 }
@@ -56,6 +59,12 @@ impl Dispatcher {
     #[must_use]
     pub fn with_archives(self, archives: Box<dyn Archives>) -> Self {
         Self { archives: Some(archives), ..self }
+    }
+
+    /// The same dispatcher, whose statements in SQL are answered by `statements`; `None` for none.
+    #[must_use]
+    pub fn with_statements(self, statements: Option<Box<dyn Statements>>) -> Self {
+        Self { statements, ..self }
     }
 
     /// The same dispatcher, which keeps so many items open at most; the oldest make room. For surfaces
@@ -128,6 +137,7 @@ impl Dispatcher {
             protocol: PROTOCOL_VERSION,
             roots: roots.iter().map(Root::reply).collect(),
             follow: self.follow,
+            sql: self.statements.is_some(),
         }
     }
 

@@ -61,7 +61,11 @@ fn question(out: &mut String, schema: &QuestionSchema) {
 fn table(out: &mut String, name: &str, form: &TableForm) {
     let schema = form.schema;
     let when = if form.when.is_empty() { String::new() } else { format!(" ({})", form.when) };
-    let _ = writeln!(out, "\nTable `{name}`{when}: {}\n", schema.doc.trim());
+    let _ = writeln!(out, "\nTable `{name}`{when}: {}", schema.doc.trim());
+    if schema.columns.is_empty() {
+        return;
+    }
+    out.push('\n');
     out.push_str("| column | type | unit | meaning |\n|---|---|---|---|\n");
     for column in schema.columns {
         let unit = match column.unit {

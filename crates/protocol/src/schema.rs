@@ -184,6 +184,18 @@ impl<T: TypedTable> AnswerTable for T {
     }
 }
 
+/// A table whose columns only the request says.
+impl AnswerTable for Table {
+    const FORMS: &'static [TableForm] = &[TableForm {
+        when: "",
+        schema: TableSchema { doc: "Its columns are those that were asked for.", columns: &[] },
+    }];
+
+    fn into_answer_table(self, _: &str) -> Table {
+        self
+    }
+}
+
 /// A table whose columns are known to the compiler; `table!` defines them.
 pub trait TypedTable {
     /// What its columns are.

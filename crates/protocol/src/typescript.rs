@@ -111,7 +111,9 @@ impl Pages {
                     names.push(name);
                 }
             }
-            let _ = write!(tables, " {name}: {};", names.join(" | "));
+            // Of a table whose columns only the request says, they may be called anything.
+            let names = if names.is_empty() { "string".to_owned() } else { names.join(" | ") };
+            let _ = write!(tables, " {name}: {names};");
         }
         let _ = writeln!(
             self.requests,

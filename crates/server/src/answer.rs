@@ -15,7 +15,7 @@ use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use hyper::{Response, StatusCode};
 use parallax_base::Control;
-use parallax_protocol::ErrorReply;
+use parallax_protocol::{ErrorReply, Question, SqlRequest};
 use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 
@@ -65,7 +65,16 @@ pub(crate) async fn ask(
 
 async fn answer(shared: Arc<Shared>, working: Working, request: Bytes, pieces: Pieces) {
     let started = Instant::now();
+    let question = name(&request);
     // Whoever left the queue needs no answer, and their question no memory.
+    let statement = match question.as_deref() == Some(<SqlRequest as Question>::SCHEMA.name) {
+        true => {
+            let turn = Arc::clone(&shared.statements).acquire_owned();
+            let Some(Ok(turn)) = unless(turn, pieces.closed()).await else { return };
+            Some(turn)
+        }
+        false => None,
+    };
     let turn = Arc::clone(&shared.questions).acquire_owned();
     let Some(Ok(permit)) = unless(turn, pieces.closed()).await else { return };
     let permit = Arc::new(permit);
@@ -78,11 +87,11 @@ async fn answer(shared: Arc<Shared>, working: Working, request: Bytes, pieces: P
         }
     });
     let job = tokio::task::spawn_blocking({
-        let (shared, request) = (Arc::clone(&shared), request.clone());
+        let shared = Arc::clone(&shared);
         let permit = Arc::clone(&permit);
         move || {
             // A withdrawn question counts until its thread is free again.
-            let _permit = permit;
+            let (_permit, _statement) = (permit, statement);
             let Ok(request) = std::str::from_utf8(&request) else {
                 return Err(ErrorReply::new("protocol", "the request is not UTF-8"));
             };
@@ -97,7 +106,7 @@ async fn answer(shared: Arc<Shared>, working: Working, request: Bytes, pieces: P
     shared.log(|| AccessLogEntry {
         method: "POST".to_owned(),
         path: ASK.to_owned(),
-        question: name(&request),
+        question,
         status: 200,
         took: started.elapsed(),
     });

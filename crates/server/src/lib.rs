@@ -26,6 +26,7 @@ pub use background::Background;
 pub use error::ServerError;
 pub use guard::Token;
 pub use pages::Pages;
+pub use parallax_dispatch::{Content, Statements};
 pub use parallax_places::DataRoot;
 pub use places::places;
 pub use report::Report;

@@ -12,7 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use parallax_dispatch::Dispatcher;
+use parallax_dispatch::{Dispatcher, Statements};
 use parallax_protocol::RootReply;
 use tokio::runtime::Builder;
 use tokio::sync::Semaphore;
@@ -92,6 +92,8 @@ pub struct Options {
     pub limits: ServerLimits,
     /// Whether pages watch the files that they have opened, and show them again when they change.
     pub follow: bool,
+    /// What answers statements in SQL; `None` where there is no SQL.
+    pub statements: Option<Box<dyn Statements>>,
     /// Told of every request.
     pub on_access: Option<Box<dyn Fn(AccessLogEntry) + Send + Sync>>,
 }
@@ -107,6 +109,7 @@ impl Options {
             pages: Pages::embedded(),
             limits: ServerLimits::default(),
             follow: false,
+            statements: None,
             on_access: None,
         }
     }
@@ -117,6 +120,8 @@ pub(crate) struct Shared {
     pub(crate) dispatcher: Dispatcher,
     pub(crate) limits: ServerLimits,
     pub(crate) questions: Arc<Semaphore>,
+    /// Turns of statements in SQL: one at a time, so that other questions always have a turn.
+    pub(crate) statements: Arc<Semaphore>,
     /// Pieces of answers that may wait, see [`ServerLimits::answer_bytes`].
     pub(crate) answers: Arc<Semaphore>,
     pub(crate) num_answers: u32,
@@ -149,7 +154,7 @@ impl Server {
     /// # Errors
     /// When the address cannot be had.
     pub fn bind(places: Vec<DataRoot>, options: Options) -> Result<Self, ServerError> {
-        let Options { bind, port, token, pages, limits, follow, on_access } = options;
+        let Options { bind, port, token, pages, limits, follow, statements, on_access } = options;
         let listen = || {
             let addresses: Vec<SocketAddr> = (bind.as_str(), port).to_socket_addrs()?.collect();
             let listener = TcpListener::bind(&addresses[..])?;
@@ -159,7 +164,7 @@ impl Server {
         };
         let (listener, address) = listen()
             .map_err(|cause| ServerError::Listen { address: format!("{bind}:{port}"), cause })?;
-        let dispatcher = Dispatcher::default().following(follow);
+        let dispatcher = Dispatcher::default().following(follow).with_statements(statements);
         let roots = places
             .into_iter()
             .map(|place| dispatcher.add_root(&place.key, &place.name, place.folder))
@@ -170,6 +175,7 @@ impl Server {
             answers: Arc::new(Semaphore::new(num_answers as usize)),
             num_answers,
             questions: Arc::new(Semaphore::new(limits.questions.max(1))),
+            statements: Arc::new(Semaphore::new(1)),
             limits,
             token,
             pages,

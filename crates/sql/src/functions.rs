@@ -11,6 +11,7 @@ use datafusion::logical_expr::{
 };
 use parallax_base::ContextIdx;
 use parallax_model::ContextTree;
+use parallax_protocol::SqlFunctionReply;
 use parallax_service::OpenExperiment;
 
 use crate::SqlSource;
@@ -46,6 +47,27 @@ impl Kind {
             Self::Path => 1,
             Self::IsDescendant | Self::Bin => 2,
             Self::Overlaps => 4,
+        }
+    }
+
+    /// What it takes, for people.
+    const fn takes(self) -> &'static str {
+        match self {
+            Self::IsDescendant => "context, context",
+            Self::Path => "context",
+            Self::Overlaps => "start, end, from, to",
+            Self::Bin => "time, width",
+        }
+    }
+
+    const fn about(self) -> &'static str {
+        match self {
+            Self::IsDescendant => {
+                "Whether the first context lies below the second; a context is not below itself."
+            }
+            Self::Path => "The call path of a context, from the entry down.",
+            Self::Overlaps => "Whether a record is in progress at some moment between two times.",
+            Self::Bin => "Where the bin of this width begins in which a time lies.",
         }
     }
 }
@@ -93,6 +115,19 @@ pub(crate) fn all(source: &SqlSource) -> Vec<ScalarUDF> {
     };
     let known = Kind::ALL.into_iter().filter(|kind| opened.is_some() || !kind.needs_tree());
     known.map(function).collect()
+}
+
+/// What they give and take, for people.
+pub(crate) fn described(source: &SqlSource) -> Vec<SqlFunctionReply> {
+    let has_tree = matches!(source, SqlSource::Experiment(_));
+    let known = Kind::ALL.into_iter().filter(|kind| has_tree || !kind.needs_tree());
+    let described = known.map(|kind| SqlFunctionReply {
+        name: kind.name().to_owned(),
+        is_table: false,
+        about: kind.about().to_owned(),
+        takes: kind.takes().to_owned(),
+    });
+    described.collect()
 }
 
 impl ScalarUDFImpl for Function {

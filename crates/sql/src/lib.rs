@@ -10,6 +10,7 @@ mod functions;
 mod numbers;
 mod questions;
 mod scan;
+mod schema;
 mod source;
 mod statement;
 mod stores;
@@ -28,6 +29,7 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement;
 use parallax_base::Control;
@@ -86,7 +88,13 @@ impl SqlError {
             };
         }
         // Without the name of the kind of error, which says nothing to who asked.
-        let text = root.message().trim().to_owned();
+        let mut text = root.message().trim().to_owned();
+        // As errors of syntax have it.
+        if let Some(place) = error.diagnostic().and_then(|known| known.span).map(|span| span.start)
+            && !text.contains("at Line: ")
+        {
+            text = format!("{text} at Line: {}, Column: {}", place.line, place.column);
+        }
         match root {
             DataFusionError::ResourcesExhausted(_) => Self::Memory(text),
             DataFusionError::SQL(..)
@@ -147,14 +155,19 @@ pub struct SqlAnswer {
     pub notes: Vec<String>,
 }
 
+/// What computes statements: threads, and memory that all statements have together.
+pub struct SqlEngine {
+    limits: SqlLimits,
+    environment: Arc<RuntimeEnv>,
+    runtime: Option<Runtime>,
+}
+
 /// An experiment or ensemble that answers statements.
 pub struct SqlSession {
     source: SqlSource,
-    limits: SqlLimits,
+    engine: Arc<SqlEngine>,
     /// How many interrupts there were, where they are heard.
     interrupts: Option<Arc<AtomicU64>>,
-    environment: Arc<RuntimeEnv>,
-    runtime: Option<Runtime>,
 }
 
 /// How often the clock and the control are looked at while a statement runs.
@@ -165,12 +178,12 @@ const SCHEMA: &str = "public";
 /// The catalog with that schema.
 const CATALOG: &str = "parallax";
 
-impl SqlSession {
-    /// A session over an experiment or an ensemble.
+impl SqlEngine {
+    /// An engine whose statements may use so much.
     ///
     /// # Errors
     /// When the system gives no threads.
-    pub fn new(source: impl Into<SqlSource>, limits: SqlLimits) -> Result<Self, SqlError> {
+    pub fn new(limits: SqlLimits) -> Result<Self, SqlError> {
         // Without a limit of memory nothing is written anywhere.
         let mode = match limits.memory_bytes {
             Some(_) => DiskManagerMode::OsTmpDirectory,
@@ -186,8 +199,22 @@ impl SqlSession {
         let environment = builder.build_arc().map_err(SqlError::of)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| SqlError::Failed(error.to_string()))?;
-        let source = source.into();
-        Ok(Self { source, limits, interrupts: None, environment, runtime: Some(runtime) })
+        Ok(Self { limits, environment, runtime: Some(runtime) })
+    }
+
+    /// A session over an experiment or an ensemble.
+    pub fn session(self: &Arc<Self>, source: impl Into<SqlSource>) -> SqlSession {
+        SqlSession { source: source.into(), engine: Arc::clone(self), interrupts: None }
+    }
+}
+
+impl SqlSession {
+    /// A session over an experiment or an ensemble, with an engine of its own.
+    ///
+    /// # Errors
+    /// When the system gives no threads.
+    pub fn new(source: impl Into<SqlSource>, limits: SqlLimits) -> Result<Self, SqlError> {
+        Ok(Arc::new(SqlEngine::new(limits)?).session(source))
     }
 
     /// The same, whose statements an interrupt from the terminal withdraws. From then on the process
@@ -221,25 +248,55 @@ impl SqlSession {
     /// When the statement is wrong, when data cannot be read, when it exceeds its limits, or when it
     /// is withdrawn.
     pub fn run(&self, statement: SqlStatement, control: &Control) -> Result<SqlAnswer, SqlError> {
-        let Some(runtime) = &self.runtime else { return Err(SqlError::Cancelled) };
+        Ok(self.run_at_most(statement, None, control)?.0)
+    }
+
+    /// The first `rows` rows of what a statement gives, and whether there are more; further rows are
+    /// not computed where the statement allows it. Cancelling `control` withdraws it.
+    ///
+    /// # Errors
+    /// As [`SqlSession::run`].
+    pub fn run_first(
+        &self,
+        statement: SqlStatement,
+        rows: usize,
+        control: &Control,
+    ) -> Result<(SqlAnswer, bool), SqlError> {
+        self.run_at_most(statement, Some(rows), control)
+    }
+
+    fn run_at_most(
+        &self,
+        statement: SqlStatement,
+        most: Option<usize>,
+        control: &Control,
+    ) -> Result<(SqlAnswer, bool), SqlError> {
         let notes = Notes::default();
         let context = self.context(control, &notes)?;
+        let (table, is_cut) = self.waited(computed(context, statement.0, most), control)?;
+        let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok((SqlAnswer { table, notes: std::mem::take(&mut *notes) }, is_cut))
+    }
+
+    /// What `work` gives, unless it is withdrawn or takes too long.
+    fn waited<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, DataFusionError>> + Send + 'static,
+        control: &Control,
+    ) -> Result<T, SqlError> {
+        let Some(runtime) = &self.engine.runtime else { return Err(SqlError::Cancelled) };
         // Waited for here and not by the runtime, whose threads a join may keep busy for hours.
         let (send, receive) = mpsc::sync_channel(1);
         let work = runtime.spawn(async move {
             // Nobody waits any more where the statement was withdrawn.
-            let _ = send.send(computed(context, statement.0).await);
+            let _ = send.send(work.await);
         });
-        let (begun, limit) = (Instant::now(), self.limits.time);
+        let (begun, limit) = (Instant::now(), self.engine.limits.time);
         let interrupts = || self.interrupts.as_ref().map(|seen| seen.load(Ordering::Relaxed));
         let before = interrupts();
         let why = loop {
             match receive.recv_timeout(PAUSE) {
-                Ok(table) => {
-                    let table = table.map_err(SqlError::of)?;
-                    let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
-                    return Ok(SqlAnswer { table, notes: std::mem::take(&mut *notes) });
-                }
+                Ok(done) => return done.map_err(SqlError::of),
                 Err(RecvTimeoutError::Disconnected) => {
                     let what = "the statement ended without a result; this is a defect of Parallax";
                     break SqlError::Failed(what.to_owned());
@@ -275,14 +332,16 @@ impl SqlSession {
             .with_information_schema(true)
             .with_default_catalog_and_schema(CATALOG, SCHEMA)
             .with_create_default_catalog_and_schema(false);
-        // One table of the smaller side of a join: its keys say what to read of the other side.
         let options = config.options_mut();
+        // Errors then say where in the statement they are.
+        options.sql_parser.collect_spans = true;
+        // One table of the smaller side of a join: its keys say what to read of the other side.
         options.optimizer.prefer_hash_join = true;
         options.optimizer.hash_join_single_partition_threshold = 256 << 20;
         options.optimizer.hash_join_single_partition_threshold_rows = 16 << 20;
         let state = SessionStateBuilder::new()
             .with_config(config)
-            .with_runtime_env(Arc::clone(&self.environment))
+            .with_runtime_env(Arc::clone(&self.engine.environment))
             .with_default_features()
             .build();
         let context = SessionContext::new_with_state(state);
@@ -312,8 +371,12 @@ impl SqlSession {
     }
 }
 
-/// The result of a statement.
-async fn computed(context: SessionContext, statement: Statement) -> Result<Table, DataFusionError> {
+/// The result of a statement: all of it, or at most so many rows and whether there are more.
+async fn computed(
+    context: SessionContext,
+    statement: Statement,
+    most: Option<usize>,
+) -> Result<(Table, bool), DataFusionError> {
     let plan = context.state().statement_to_plan(statement).await?;
     let reads =
         SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
@@ -321,11 +384,29 @@ async fn computed(context: SessionContext, statement: Statement) -> Result<Table
         let what = error.strip_backtrace();
         DataFusionError::Plan(format!("statements only read; write SELECT: {what}"))
     })?;
-    let frame = context.execute_logical_plan(plan).await?;
+    // Descriptions are short, and no part of a larger plan.
+    let is_description = matches!(
+        plan,
+        LogicalPlan::Explain(_) | LogicalPlan::Analyze(_) | LogicalPlan::DescribeTable(_)
+    );
+    let mut frame = context.execute_logical_plan(plan).await?;
+    if let Some(most) = most
+        && !is_description
+    {
+        // One row more tells whether there are more.
+        frame = frame.limit(0, Some(most.saturating_add(1)))?;
+    }
     let schema = Arc::clone(frame.schema().inner());
     let batches = frame.collect().await?;
     let schema = batches.first().map_or(schema, RecordBatch::schema);
-    bridge::table(&schema, &batches)
+    let mut table = bridge::table(&schema, &batches)?;
+    let is_cut = most.is_some_and(|most| table.num_rows() > most);
+    if let Some(most) = most.filter(|_| is_cut) {
+        for column in &mut table.columns {
+            column.values = column.values.slice(0, most);
+        }
+    }
+    Ok((table, is_cut))
 }
 
 /// Counts interrupts from the terminal from now on.
@@ -343,7 +424,7 @@ fn count_interrupts() -> Result<Arc<AtomicU64>, std::io::Error> {
     Ok(seen)
 }
 
-impl Drop for SqlSession {
+impl Drop for SqlEngine {
     fn drop(&mut self) {
         // A statement that was withdrawn may still read its last part; nobody waits for it.
         if let Some(runtime) = self.runtime.take() {

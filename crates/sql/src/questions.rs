@@ -194,7 +194,7 @@ pub(crate) struct Named {
     /// The table of its answer.
     pub(crate) table: &'static str,
     /// What may be given.
-    fields: String,
+    pub(crate) fields: String,
 }
 
 /// The questions as functions: one for the first table of each, and one for each of the others.

@@ -825,6 +825,8 @@ export type HelloReply = {
   roots: Array<RootReply>;
   /** Whether files of the roots may still be written, and are to be opened again when they are. */
   follow: boolean;
+  /** Whether statements in SQL can be asked. */
+  sql: boolean;
 };
 
 /** Version of the engine, and what can be opened without being sent. */
@@ -1834,6 +1836,72 @@ export type SpreadReply = {
   max: number;
 };
 
+/** A column of a table. */
+export type SqlColumnReply = {
+  /** Its name. */
+  name: string;
+  /** The type of its values. */
+  kind: string;
+  /** Unit symbol; empty where there is none. */
+  unit: string;
+  /** What it means. */
+  about: string;
+};
+
+/** A function that statements may call. */
+export type SqlFunctionReply = {
+  /** Its name. */
+  name: string;
+  /** Whether it gives a table and stands behind FROM; otherwise it gives a value. */
+  is_table: boolean;
+  /** What it gives. */
+  about: string;
+  /** What it takes. */
+  takes: string;
+};
+
+/** The reply to `sql`. */
+export type SqlReply = {
+  /** Whether there are more rows than were asked for. */
+  is_cut: boolean;
+  /** Remarks of the questions that the statement asks, such as that nothing was found and why. */
+  notes: Array<string>;
+};
+
+/** The result of a statement in SQL that only reads; engines without SQL say so. */
+export type SqlRequest = {
+  /** Key of an open experiment or ensemble. */
+  item: string;
+  /** The statement. */
+  statement: string;
+  /** Rows that are computed and sent at most. */
+  rows?: number;
+};
+
+/** The reply to `sql_schema`. */
+export type SqlSchemaReply = {
+  /** The tables that there are. */
+  tables: Array<SqlTableReply>;
+  /** The functions that are not those of every dialect. */
+  functions: Array<SqlFunctionReply>;
+  /** Names of the functions that every statement has, such as `count`. */
+  common_functions: Array<string>;
+};
+
+/** What statements in SQL may name: tables with their columns, and functions. */
+export type SqlSchemaRequest = {
+  /** Key of an open experiment or ensemble. */
+  item: string;
+};
+
+/** A table that statements may name. */
+export type SqlTableReply = {
+  /** Its name. */
+  name: string;
+  /** Its columns. */
+  columns: Array<SqlColumnReply>;
+};
+
 /** The reply to `stacks`. */
 export type StacksReply = {
   /** Name of the metric. */
@@ -2323,6 +2391,10 @@ export interface Protocol {
   models: { request: ModelsRequest & { item: string }; reply: ModelsReply; tables: { rows: "region" | "name" | "path" | "metric" | "unit" | "group" | "model" | "smape" | "rss" | "rrss" | "re" | "ar2" | "points" | "prediction"; curves: "model" | "x" | "y"; } };
   /** Two ensembles as versions of one program, on the configurations of the old one. */
   compare: { request: CompareRequest & { old: string; new: string }; reply: CompareReply; tables: { cells: "region" | "input" | "cores" | "time_old" | "time_new" | "time_ratio" | "change" | "runs_old" | "runs_new" | "p" | "p_adjusted" | "low" | "high" | "efficiency" | "scalability_abs" | "strong_abs" | "weak_abs" | "scalability_rel" | "strong_rel" | "weak_rel"; } };
+  /** The result of a statement in SQL that only reads; engines without SQL say so. */
+  sql: { request: SqlRequest; reply: SqlReply; tables: { rows: string; } };
+  /** What statements in SQL may name: tables with their columns, and functions. */
+  sql_schema: { request: SqlSchemaRequest; reply: SqlSchemaReply; tables: { } };
 }
 
 /** A request as it travels. */

@@ -13,6 +13,7 @@ use parallax_service::discover;
 use super::Context;
 use crate::browser;
 use crate::output::Format;
+use crate::statements::{StatementArgs, statements};
 use crate::text::{Level, Notice};
 
 /// What `open` serves, and how.
@@ -41,6 +42,8 @@ pub(crate) struct OpenArgs {
     /// Print every request.
     #[arg(long, short)]
     verbose: bool,
+    #[command(flatten)]
+    statements: StatementArgs,
 }
 
 pub(super) fn serve(context: &Context, arguments: &OpenArgs) -> anyhow::Result<()> {
@@ -54,6 +57,7 @@ pub(super) fn serve(context: &Context, arguments: &OpenArgs) -> anyhow::Result<(
         bind: arguments.bind.clone(),
         port: arguments.port,
         follow: arguments.follow,
+        statements: statements(arguments.statements)?,
         on_access: arguments
             .verbose
             .then(|| Box::new(log) as Box<dyn Fn(AccessLogEntry) + Send + Sync>),

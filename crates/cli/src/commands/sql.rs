@@ -6,7 +6,7 @@ use clap::Args;
 
 #[cfg(not(feature = "sql"))]
 use super::Context;
-use crate::args::Size;
+use crate::args::{Size, seconds};
 use crate::scaling::EnsembleArgs;
 
 const EXAMPLES: &str = "\
@@ -50,13 +50,6 @@ pub(crate) struct SqlArgs {
     with: Vec<PathBuf>,
     #[command(flatten)]
     ensemble: EnsembleArgs,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
-        _ => Err("write a number of seconds, such as 30".to_owned()),
-    }
 }
 
 #[cfg(not(feature = "sql"))]

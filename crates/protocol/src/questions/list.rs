@@ -65,6 +65,8 @@ macro_rules! for_each_question {
             ScalingTableRequest,
             ModelsRequest,
             CompareRequest,
+            SqlRequest,
+            SqlSchemaRequest,
         }
     };
 }

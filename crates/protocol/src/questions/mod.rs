@@ -49,6 +49,8 @@ mod scaling;
 pub use scaling::*;
 mod scaling_tables;
 pub use scaling_tables::*;
+mod sql;
+pub use sql::*;
 mod timeline;
 pub use timeline::*;
 mod topology;

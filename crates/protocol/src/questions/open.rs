@@ -25,6 +25,8 @@ pub struct HelloReply {
     pub roots: Vec<RootReply>,
     /// Whether files of the roots may still be written, and are to be opened again when they are.
     pub follow: bool,
+    /// Whether statements in SQL can be asked.
+    pub sql: bool,
 }
 
 question! {

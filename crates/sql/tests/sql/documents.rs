@@ -96,3 +96,40 @@ fn every_example_has_rows() {
         assert!(has_rows, "{example}\n{why:?}");
     }
 }
+
+/// The examples of the manual with their titles, as the page offers them.
+fn typescript(manual: &str) -> String {
+    let section = manual.split("\n## Examples\n").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let mut out = String::from(
+        "// Generated from docs/sql.md; `cargo xtask bless` writes it.\n\n\
+         /** A statement and what it is about. */\n\
+         export interface SqlExample {\n  readonly title: string;\n  readonly statement: string;\n}\n\n\
+         /** The examples of the manual. */\n\
+         export const SQL_EXAMPLES: readonly SqlExample[] = [\n",
+    );
+    let mut title = "";
+    for part in section.split("```") {
+        if let Some(statement) = part.strip_prefix("sql\n") {
+            let text = |text: &str| serde_json::to_string(text).unwrap();
+            let statement = text(statement.trim_end());
+            out += &format!("  {{ title: {}, statement: {statement} }},\n", text(title));
+        } else {
+            title = part.trim().lines().last().unwrap_or_default().trim_end_matches(':');
+        }
+    }
+    out + "];\n"
+}
+
+#[test]
+fn the_page_offers_the_examples_of_the_manual() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/wire/sql-examples.ts");
+    let expected = typescript(&manual());
+    assert_eq!(expected.matches("statement: \"").count(), examples(&manual()).len());
+    if std::env::var_os("PARALLAX_BLESS").is_some() {
+        std::fs::write(kept, expected).unwrap();
+        return;
+    }
+    let kept = std::fs::read_to_string(kept).unwrap();
+    assert!(kept == expected, "web/src/wire/sql-examples.ts is old; `cargo xtask bless` writes it");
+}
