@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parallax_base::Control;
-use parallax_sql::{SqlError, SqlLimits, SqlSession};
+use parallax_sql::{SqlEngine, SqlError, SqlLimits, SqlSession, SqlStatement};
 
 use crate::common::{fixture, opened, rows, session, try_ask};
 
@@ -59,6 +59,7 @@ fn mistakes_are_named() {
         ("SELECT * FROM flat(by => name)", "the value must be a text"),
         ("SELECT * FROM flat(metric => 'no such')", "no such"),
         ("SELECT 1 +", "Expected"),
+        ("SELECT name,\n nam FROM contexts", "at Line: 2, Column: 2"),
     ];
     for (statement, expected) in cases {
         let error = try_ask(&opened, statement).unwrap_err();
@@ -91,6 +92,28 @@ fn statements_end_when_their_time_is_over_or_they_are_withdrawn() {
     let error = session.query(ENDLESS, &control).unwrap_err();
     assert!(matches!(error, SqlError::Cancelled), "{error:?}");
     other.join().unwrap();
+}
+
+#[test]
+fn the_first_rows_are_told_from_all_rows() {
+    let opened = opened(&fixture(PROFILE));
+    let engine = Arc::new(SqlEngine::new(SqlLimits::default()).unwrap());
+    let first = |statement: &str, rows: usize| {
+        let statement = SqlStatement::only(statement).unwrap();
+        let session = engine.session(Arc::clone(&opened));
+        let (answer, is_cut) = session.run_first(statement, rows, &Control::new()).unwrap();
+        (answer.table.num_rows(), is_cut)
+    };
+    assert_eq!(first("SELECT * FROM contexts ORDER BY name", 3), (3, true));
+    assert_eq!(first("SELECT * FROM contexts LIMIT 3", 3), (3, false));
+    assert_eq!(first("SELECT * FROM contexts LIMIT 4", 3), (3, true));
+    assert_eq!(first("SELECT * FROM contexts WHERE false", 3), (0, false));
+    // Ends with its first rows, of which there would be more than anybody can count.
+    let endless = "SELECT a.depth FROM contexts a, contexts b, contexts c, contexts d, contexts e";
+    assert_eq!(first(endless, 3), (3, true));
+    assert!(first("EXPLAIN SELECT * FROM contexts", 1).0 > 0);
+    assert!(first("DESCRIBE contexts", 100).0 > 3);
+    assert!(!first("SHOW TABLES", 100).1);
 }
 
 #[test]
