@@ -36,6 +36,7 @@ class FakeEngine {
       kind: "worker",
       roots: this.roots,
       follow: this.follow,
+      sql: false,
       memoryBytes: () => 0,
       dispose: () => undefined,
       addFiles: (name, files) => {

@@ -51,6 +51,8 @@ export interface EngineClient {
   readonly roots: RootReply[];
   /** Whether files of the roots may still be written, and are to be opened again when they are. */
   readonly follow: boolean;
+  /** Whether statements in SQL can be asked. */
+  readonly sql: boolean;
   /** Bytes of memory that the engine has taken; 0 while unknown. */
   memoryBytes(): number;
   dispose(): void;

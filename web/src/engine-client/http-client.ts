@@ -21,18 +21,20 @@ export class HttpClient implements EngineClient {
   readonly kind = "http";
   readonly roots: RootReply[];
   readonly follow: boolean;
+  readonly sql: boolean;
   readonly #address: string;
   readonly #token: string;
 
-  private constructor(address: string, token: string, hello: Pick<HelloReply, "roots" | "follow">) {
+  private constructor(address: string, token: string, hello: Pick<HelloReply, "roots" | "follow" | "sql">) {
     this.#address = address;
     this.#token = token;
     this.roots = hello.roots;
     this.follow = hello.follow;
+    this.sql = hello.sql;
   }
 
   static async connect(address: string, token: string): Promise<HttpClient> {
-    const { reply } = await new HttpClient(address, token, { roots: [], follow: false }).ask("hello", {});
+    const { reply } = await new HttpClient(address, token, { roots: [], follow: false, sql: false }).ask("hello", {});
     return new HttpClient(address, token, reply);
   }
 
@@ -51,7 +53,7 @@ export class HttpClient implements EngineClient {
       });
       if (!response.ok || response.body === null) throw new EngineError(refused(response.status));
       const bytes = await lastPiece(response.body, options.onProgress);
-      return parsed<K>(bytes);
+      return parsed<K>(bytes, name === "sql");
     } catch (error) {
       if (error instanceof EngineError) throw error;
       if (options.signal?.aborted) {
@@ -155,8 +157,11 @@ export async function lastPiece(
   return bytes.slice(HEAD);
 }
 
-/** The reply and tables of a frame; `Response::framed` of the engine's host writes it. */
-export function parsed<K extends keyof Protocol>(bytes: Uint8Array): Answer<K> {
+/**
+ * The reply and tables of a frame; `Response::framed` of the engine's host writes it. With `isExact` whole numbers of 64
+ * bits are `bigint`: tables of other questions have none that a number cannot hold.
+ */
+export function parsed<K extends keyof Protocol>(bytes: Uint8Array, isExact = false): Answer<K> {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as {
     reply: Protocol[K]["reply"];
@@ -166,7 +171,7 @@ export function parsed<K extends keyof Protocol>(bytes: Uint8Array): Answer<K> {
   let at = 4 + length;
   for (const table of head.tables) {
     at = Math.ceil(at / 8) * 8;
-    tables[table.name] = tableFromIPC(bytes.subarray(at, at + table.bytes));
+    tables[table.name] = tableFromIPC(bytes.subarray(at, at + table.bytes), { useBigInt: isExact });
     at += table.bytes;
   }
   return { reply: head.reply, tables };

@@ -116,6 +116,9 @@ export class WorkerClient implements EngineClient {
   /** Files that were picked stay as they were. */
   readonly follow = false;
 
+  /** What answers statements is not for browsers. */
+  readonly sql = false;
+
   memoryBytes(): number {
     return this.#channel.memory;
   }

@@ -379,6 +379,7 @@ export class Session {
         return client.roots;
       },
       follow: client.follow,
+      sql: client.sql,
       memoryBytes: () => client.memoryBytes(),
       addFiles: (name, files) => client.addFiles(name, files),
       addUrl: (name, url, files) => client.addUrl(name, url, files),

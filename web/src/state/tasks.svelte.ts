@@ -20,6 +20,8 @@ const LABELS: Readonly<Record<string, string>> = {
   idleness: "Analysing idle time",
   trace: "Reading traces",
   scaling: "Computing maps",
+  sql: "Running the statement",
+  sql_schema: "Reading names of tables",
   scaling_table: "Computing the table",
   models: "Finding growth models",
   compare: "Comparing",
@@ -87,6 +89,7 @@ export class Tasks {
         return client.roots;
       },
       follow: client.follow,
+      sql: client.sql,
       memoryBytes: () => client.memoryBytes(),
       // A look at the files is no work that somebody waits for.
       ask: (name, request, options) =>

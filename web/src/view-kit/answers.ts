@@ -27,11 +27,11 @@ export function headOf(table: Table, id: string): { readonly title: string; read
   return { title: said?.get("head") ?? id, help: said?.get("doc") ?? "", unit: said?.get("unit") ?? "", isLabel: said?.get("role") === "label" };
 }
 
-/** The columns of an answer that are shown, in its order: ids of contexts are omitted. */
-export function answerColumns(table: Table): readonly AnswerColumn[] {
+/** The columns of an answer that are shown, in its order: ids of contexts are omitted, unless it is shown as it is. */
+export function answerColumns(table: Table, isWhole = false): readonly AnswerColumn[] {
   const columns: AnswerColumn[] = [];
   for (const id of table.names) {
-    if (id === "context_id" || id === "end_s") continue;
+    if (!isWhole && (id === "context_id" || id === "end_s")) continue;
     const { title, help, unit, isLabel } = headOf(table, id);
     if (isText(table, id)) {
       const column = textColumn(table, id);
@@ -68,9 +68,10 @@ function isCount(table: Table, id: string, unit: string): boolean {
   return unit === "" && type?.typeId === Type.Int;
 }
 
+/** By the type and not by the first value, which may be absent. */
 function isText(table: Table, id: string): boolean {
-  const first: unknown = table.getChild(id)?.at(0);
-  return typeof first === "string";
+  const type = table.schema.fields.find((field) => field.name === id)?.type;
+  return type?.typeId === Type.Utf8 || type?.typeId === Type.Bool || (type?.typeId === Type.Dictionary && type.dictionary.typeId === Type.Utf8);
 }
 
 /** The cell of a text column: call paths and functions without what tools put behind names. */

@@ -59,8 +59,8 @@ export function textColumn(table: Table, name: string): TextColumn {
         if (batch.nullCount === 0 || batch.isValid(at)) codes[row] = translated[batch.values[at] ?? -1] ?? -1;
       }
     } else {
-      for (const text of batch as Iterable<string | null>) {
-        if (text !== null) codes[row] = codeOf(text);
+      for (const text of batch as Iterable<string | boolean | null>) {
+        if (text !== null) codes[row] = codeOf(String(text));
         row += 1;
       }
     }
