@@ -52,7 +52,7 @@ impl Dispatcher {
     fn statements(&self) -> Result<&dyn Statements, ErrorReply> {
         self.statements.as_deref().ok_or_else(|| {
             ErrorReply::new("misuse", "there is no SQL here: it is no part of this build").with_hint(
-                "start `parallax open` of a build with the feature `sql`; a page that reads files \
+                "serve the files with a build that has the feature `sql`; a page that reads files \
                  itself has no SQL",
             )
         })
