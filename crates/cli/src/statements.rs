@@ -20,7 +20,6 @@ pub(crate) struct StatementArgs {
 
 /// What answers statements: nothing, for this build has no SQL.
 #[cfg(not(feature = "sql"))]
-#[expect(clippy::unnecessary_wraps, reason = "with SQL it may fail")]
 pub(crate) fn statements(arguments: StatementArgs) -> anyhow::Result<Option<Box<dyn Statements>>> {
     let StatementArgs { sql_memory_limit, sql_time_limit } = arguments;
     let _ = (sql_memory_limit, sql_time_limit);

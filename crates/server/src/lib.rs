@@ -5,7 +5,8 @@
 //! its [`DataRoot`]s, which are chosen when the server starts; no request carries a path of the
 //! operating system. [`Report`] writes the same application with data inside as one file.
 //!
-//! Invariant: nothing is written, and nothing outside the places is read. Links inside a place are
+//! Invariant: nothing is written, apart from temporary files of statements that exceed their memory,
+//! and nothing outside the places is read. Links inside a place are
 //! followed: databases are often assembled from them, and who made the folder chose where they lead.
 
 mod answer;
