@@ -193,7 +193,7 @@ fn page(run: &mut Run) -> Result<()> {
 /// tool can use GPUs.
 pub(crate) const FEATURES: [&str; 2] = [
     "--features",
-    "parallax-wire/typescript,parallax-cli/gpu,parallax-cli/sql,parallax-python/sql",
+    "parallax-wire/typescript,parallax-cli/gpu,parallax-cli/sql,parallax-cli/cluster,parallax-python/sql",
 ];
 
 /// The command that runs unit and integration tests.

@@ -11,6 +11,7 @@ use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions as physical;
 use parallax_model::ContextTree;
+use serde_json::Value;
 
 use crate::numbers::Numbers;
 
@@ -27,6 +28,11 @@ impl Wanted {
     /// The numbers of a column.
     pub(crate) fn of(&self, column: &str) -> Numbers {
         self.0.get(column).cloned().unwrap_or_else(Numbers::all)
+    }
+
+    /// The same, of which only numbers from `first` to `last` of a column.
+    pub(crate) fn within(self, column: &str, first: u64, last: u64) -> Self {
+        self.and(&Self::one(column, Numbers::range(first.into(), last.into())))
     }
 
     /// What both want.
@@ -57,6 +63,20 @@ impl Wanted {
     pub(crate) fn only(mut self, known: &[&str]) -> Self {
         self.0.retain(|column, _| known.contains(&&**column));
         self
+    }
+
+    /// As it is sent to others.
+    pub(crate) fn to_json(&self) -> Value {
+        let restricted = self.0.iter().filter(|(_, numbers)| !numbers.is_all());
+        restricted.map(|(column, numbers)| (column.clone(), numbers.to_json())).collect()
+    }
+
+    /// What was sent; `None` when it is something else.
+    pub(crate) fn from_json(sent: &Value) -> Option<Self> {
+        let columns = sent.as_object()?.iter();
+        let columns =
+            columns.map(|(column, sent)| Some((column.clone(), Numbers::from_json(sent)?)));
+        columns.collect::<Option<_>>().map(Self)
     }
 
     /// Whether nothing is restricted.

@@ -5,6 +5,8 @@
 //! service does not give, except by what the statement itself says.
 
 mod bridge;
+mod computed;
+mod distribute;
 mod filters;
 mod functions;
 mod numbers;
@@ -15,33 +17,41 @@ mod source;
 mod statement;
 mod stores;
 mod subtree;
+mod sums;
 mod tables;
+mod task;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::catalog::{CatalogProvider, MemoryCatalogProvider};
 use datafusion::common::DataFusionError;
-use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::execution::{SessionState, SessionStateBuilder};
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use datafusion::physical_plan::{ExecutionPlan, collect_partitioned};
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement;
 use parallax_base::Control;
 use parallax_protocol::Table;
 use parallax_service::ServiceError;
 use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
 
+use computed::Computed;
+use distribute::Distribute;
 use questions::Notes;
 pub use source::SqlSource;
+use task::Planned;
+pub use task::{SqlRoom, SqlTask, SqlWorkers};
 
 /// Why a statement has no result.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum SqlError {
     /// The statement is wrong: its syntax, a name, a type, or it would not only read.
@@ -79,6 +89,11 @@ impl SqlError {
     #[expect(clippy::needless_pass_by_value, reason = "what `map_err` gives")]
     fn of(error: DataFusionError) -> Self {
         let root = error.find_root();
+        if let DataFusionError::External(cause) = root
+            && let Some(error) = cause.downcast_ref::<Self>()
+        {
+            return error.clone();
+        }
         if let DataFusionError::External(cause) = root
             && let Some(error) = cause.downcast_ref::<ServiceError>()
         {
@@ -118,7 +133,7 @@ pub struct SqlLimits {
 }
 
 /// A statement that only reads.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SqlStatement(Statement);
 
 impl SqlStatement {
@@ -168,7 +183,19 @@ pub struct SqlSession {
     engine: Arc<SqlEngine>,
     /// How many interrupts there were, where they are heard.
     interrupts: Option<Arc<AtomicU64>>,
+    /// Those who compute parts of statements, and the rows of a part.
+    workers: Option<(Arc<dyn SqlWorkers>, u64)>,
+    /// Tables of the statements of which parts were computed for others, the latest first.
+    computed: Mutex<Vec<(Planned, Computed)>>,
 }
+
+/// Statements whose tables are kept while their parts are computed.
+const MOST_KNOWN: usize = 2;
+
+/// Parts for each worker at a time, so that all end at about the same time.
+const PARTS_PER_LANE: usize = 3;
+/// Parts of all workers that are asked for at the same time, each by a thread.
+const MOST_LANES: usize = 1000;
 
 /// How often the clock and the control are looked at while a statement runs.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -197,14 +224,20 @@ impl SqlEngine {
             builder = builder.with_memory_pool(Arc::new(FairSpillPool::new(bytes)));
         }
         let environment = builder.build_arc().map_err(SqlError::of)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            // Some are left for temporary files.
+            .max_blocking_threads(MOST_LANES + 100)
+            .build();
         let runtime = runtime.map_err(|error| SqlError::Failed(error.to_string()))?;
         Ok(Self { limits, environment, runtime: Some(runtime) })
     }
 
     /// A session over an experiment or an ensemble.
     pub fn session(self: &Arc<Self>, source: impl Into<SqlSource>) -> SqlSession {
-        SqlSession { source: source.into(), engine: Arc::clone(self), interrupts: None }
+        let (source, engine) = (source.into(), Arc::clone(self));
+        let (interrupts, workers, computed) = (None, None, Mutex::default());
+        SqlSession { source, engine, interrupts, workers, computed }
     }
 }
 
@@ -215,6 +248,14 @@ impl SqlSession {
     /// When the system gives no threads.
     pub fn new(source: impl Into<SqlSource>, limits: SqlLimits) -> Result<Self, SqlError> {
         Ok(Arc::new(SqlEngine::new(limits)?).session(source))
+    }
+
+    /// The same, whose statements have parts computed by others: those that read a table of which a
+    /// part has about `part_rows` rows or more.
+    #[must_use]
+    pub fn with_workers(mut self, workers: Arc<dyn SqlWorkers>, part_rows: u64) -> Self {
+        self.workers = Some((workers, part_rows.max(1)));
+        self
     }
 
     /// The same, whose statements an interrupt from the terminal withdraws. From then on the process
@@ -272,8 +313,24 @@ impl SqlSession {
         control: &Control,
     ) -> Result<(SqlAnswer, bool), SqlError> {
         let notes = Notes::default();
-        let context = self.context(control, &notes)?;
-        let (table, is_cut) = self.waited(computed(context, statement.0, most), control)?;
+        let planned = self.planned(statement.0.to_string());
+        // Others read the text again, without a limit of rows; they would plan something else where
+        // that is another statement.
+        let is_exact = most.is_none()
+            && SqlStatement::only(&planned.statement).is_ok_and(|again| again == statement);
+        let others = self.workers.as_ref().filter(|_| is_exact).map(|(workers, _)| Distribute {
+            workers: Arc::clone(workers),
+            planned: planned.clone(),
+            control: control.clone(),
+            lanes: Arc::new(Semaphore::new(workers.lanes().clamp(1, MOST_LANES))),
+        });
+        if self.workers.is_some() && !is_exact {
+            let what = "this statement cannot be sent to executors and is computed here";
+            notes.lock().unwrap_or_else(PoisonError::into_inner).push(what.to_owned());
+        }
+        let context = self.context(control, &notes, &planned, &Computed::default(), others)?;
+        let work = computed(context, statement.0, planned.begun, most);
+        let (table, is_cut) = self.waited(work, control)?;
         let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
         Ok((SqlAnswer { table, notes: std::mem::take(&mut *notes) }, is_cut))
     }
@@ -291,15 +348,14 @@ impl SqlSession {
             // Nobody waits any more where the statement was withdrawn.
             let _ = send.send(work.await);
         });
-        let (begun, limit) = (Instant::now(), self.engine.limits.time);
+        let (since, limit) = (Instant::now(), self.engine.limits.time);
         let interrupts = || self.interrupts.as_ref().map(|seen| seen.load(Ordering::Relaxed));
         let before = interrupts();
         let why = loop {
             match receive.recv_timeout(PAUSE) {
                 Ok(done) => return done.map_err(SqlError::of),
                 Err(RecvTimeoutError::Disconnected) => {
-                    let what = "the statement ended without a result; this is a defect of Parallax";
-                    break SqlError::Failed(what.to_owned());
+                    break SqlError::Failed(DEFECT.to_owned());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -307,7 +363,7 @@ impl SqlSession {
                 break SqlError::Cancelled;
             }
             if let Some(limit) = limit
-                && begun.elapsed() > limit
+                && since.elapsed() > limit
             {
                 break SqlError::TooLong(limit);
             }
@@ -316,6 +372,81 @@ impl SqlSession {
         control.cancel();
         work.abort();
         Err(why)
+    }
+
+    /// Computes a part of a statement for another process, and gives its bytes to `give` as they are
+    /// computed. Cancelling `control` withdraws it. Gives the number of rows.
+    ///
+    /// # Errors
+    /// When the part is of another plan, when data cannot be read, when it exceeds its limits, when
+    /// it is withdrawn, and errors of `give`.
+    pub fn part(
+        &self,
+        task: &SqlTask,
+        control: &Control,
+        give: &mut dyn FnMut(Vec<u8>) -> Result<(), SqlError>,
+    ) -> Result<u64, SqlError> {
+        let Some(runtime) = &self.engine.runtime else { return Err(SqlError::Cancelled) };
+        let statement = SqlStatement::only(&task.planned.statement)?;
+        let computed = self.computed_for(&task.planned);
+        let context = self.context(control, &Notes::default(), &task.planned, &computed, None)?;
+        // Few batches wait for whoever takes them.
+        let (send, receive) = mpsc::sync_channel(2);
+        let task = task.clone();
+        let ended = send.clone();
+        let work = runtime.spawn(async move {
+            let rows = async {
+                let (plan, state) = planned(context, statement.0, task.planned.begun, None).await?;
+                let part = distribute::part_of(&plan, &task)?;
+                let give = |bytes| send.send(Piece::Rows(bytes)).is_ok();
+                distribute::written(part, state.task_ctx(), give).await
+            };
+            // Nobody waits any more where the part was withdrawn.
+            let _ = ended.send(Piece::End(rows.await));
+        });
+        let why = loop {
+            match receive.recv_timeout(PAUSE) {
+                Ok(Piece::Rows(bytes)) => {
+                    if let Err(error) = give(bytes) {
+                        break error;
+                    }
+                }
+                Ok(Piece::End(rows)) => return rows.map_err(SqlError::of),
+                Err(RecvTimeoutError::Disconnected) => break SqlError::Failed(DEFECT.to_owned()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if control.check().is_err() {
+                break SqlError::Cancelled;
+            }
+        };
+        control.cancel();
+        work.abort();
+        Err(why)
+    }
+
+    /// The tables that earlier parts of a statement have computed.
+    fn computed_for(&self, planned: &Planned) -> Computed {
+        let mut known = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, computed)) = known.iter().find(|(of, _)| of == planned) {
+            return computed.clone();
+        }
+        let computed = Computed::default();
+        known.truncate(MOST_KNOWN - 1);
+        known.insert(0, (planned.clone(), computed.clone()));
+        computed
+    }
+
+    /// What the plan of a statement follows from.
+    fn planned(&self, statement: String) -> Planned {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let cut = match &self.workers {
+            Some((workers, rows)) => {
+                let parts = workers.lanes().clamp(1, MOST_LANES) * PARTS_PER_LANE;
+                scan::Cut { parts, rows: *rows }
+            }
+            None => scan::Cut { parts: threads, rows: scan::PART_ROWS },
+        };
+        Planned { statement, begun: SystemTime::now(), threads, cut }
     }
 
     /// Names that statements may use, for completion: tables and functions.
@@ -327,8 +458,16 @@ impl SqlSession {
     }
 
     /// What one statement is planned with.
-    fn context(&self, control: &Control, notes: &Notes) -> Result<SessionContext, SqlError> {
+    fn context(
+        &self,
+        control: &Control,
+        notes: &Notes,
+        planned: &Planned,
+        computed: &Computed,
+        others: Option<Distribute>,
+    ) -> Result<SessionContext, SqlError> {
         let mut config = SessionConfig::new()
+            .with_target_partitions(planned.threads)
             .with_information_schema(true)
             .with_default_catalog_and_schema(CATALOG, SCHEMA)
             .with_create_default_catalog_and_schema(false);
@@ -344,40 +483,70 @@ impl SqlSession {
             .with_runtime_env(Arc::clone(&self.engine.environment))
             .with_default_features()
             .build();
+        let state = match others {
+            // After all others, which see the same plan everywhere.
+            Some(others) => {
+                let mut rules = state.physical_optimizers().to_vec();
+                rules.push(Arc::new(others));
+                SessionStateBuilder::new_from_existing(state)
+                    .with_physical_optimizer_rules(rules)
+                    .build()
+            }
+            None => state,
+        };
         let context = SessionContext::new_with_state(state);
         let catalog = Arc::new(MemoryCatalogProvider::new());
         let schema = tables::Catalogue {
             source: self.source.clone(),
             control: control.clone(),
             notes: Arc::clone(notes),
+            cut: planned.cut,
+            computed: computed.clone(),
         };
         catalog.register_schema(SCHEMA, Arc::new(schema)).map_err(SqlError::of)?;
         context.register_catalog(CATALOG, catalog);
         for function in functions::all(&self.source) {
             context.register_udf(function);
         }
+        for function in sums::all() {
+            context.register_udaf(function);
+        }
         if let SqlSource::Experiment(opened) = &self.source {
             let (opened, control) = (Arc::clone(opened), control.clone());
-            context.register_udtf(subtree::NAME, Arc::new(subtree::Subtree { opened, control }));
+            let subtree = subtree::Subtree { opened, control, computed: computed.clone() };
+            context.register_udtf(subtree::NAME, Arc::new(subtree));
         }
         for named in questions::asked_of(&self.source) {
             let name = named.function.clone();
             let source = self.source.clone();
             let (control, notes) = (control.clone(), Arc::clone(notes));
-            let function = questions::Function { named, source, control, notes };
+            let computed = computed.clone();
+            let function = questions::Function { named, source, control, notes, computed };
             context.register_udtf(&name, Arc::new(function));
         }
         Ok(context)
     }
 }
 
-/// The result of a statement: all of it, or at most so many rows and whether there are more.
-async fn computed(
+/// What a part gives while it is computed.
+enum Piece {
+    Rows(Vec<u8>),
+    End(Result<u64, DataFusionError>),
+}
+
+/// What must not happen.
+const DEFECT: &str = "the statement ended without a result; this is a defect of Parallax";
+
+/// The plan of a statement that only reads, of at most so many rows, and what it is computed in.
+async fn planned(
     context: SessionContext,
     statement: Statement,
+    begun: SystemTime,
     most: Option<usize>,
-) -> Result<(Table, bool), DataFusionError> {
-    let plan = context.state().statement_to_plan(statement).await?;
+) -> Result<(Arc<dyn ExecutionPlan>, SessionState), DataFusionError> {
+    let mut state = context.state();
+    state.execution_props_mut().query_execution_start_time = Some(begun.into());
+    let mut plan = state.statement_to_plan(statement).await?;
     let reads =
         SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
     reads.verify_plan(&plan).map_err(|error| {
@@ -389,15 +558,26 @@ async fn computed(
         plan,
         LogicalPlan::Explain(_) | LogicalPlan::Analyze(_) | LogicalPlan::DescribeTable(_)
     );
-    let mut frame = context.execute_logical_plan(plan).await?;
-    if let Some(most) = most
-        && !is_description
-    {
-        // One row more tells whether there are more.
-        frame = frame.limit(0, Some(most.saturating_add(1)))?;
+    if let Some(most) = most.filter(|_| !is_description) {
+        plan = LogicalPlanBuilder::from(plan).limit(0, Some(most))?.build()?;
     }
-    let schema = Arc::clone(frame.schema().inner());
-    let batches = frame.collect().await?;
+    Ok((state.create_physical_plan(&plan).await?, state))
+}
+
+/// The result of a statement: all of it, or at most so many rows and whether there are more.
+async fn computed(
+    context: SessionContext,
+    statement: Statement,
+    begun: SystemTime,
+    most: Option<usize>,
+) -> Result<(Table, bool), DataFusionError> {
+    // One row more tells whether there are more.
+    let wanted = most.map(|most| most.saturating_add(1));
+    let (plan, state) = planned(context, statement, begun, wanted).await?;
+    let schema = plan.schema();
+    // Parts in their order, not in that in which they end.
+    let parts = collect_partitioned(plan, state.task_ctx()).await?;
+    let batches: Vec<RecordBatch> = parts.into_iter().flatten().collect();
     let schema = batches.first().map_or(schema, RecordBatch::schema);
     let mut table = bridge::table(&schema, &batches)?;
     let is_cut = most.is_some_and(|most| table.num_rows() > most);

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::{Value, json};
+
 /// Whole numbers that are not negative, as ranges that include their ends: ascending, with gaps
 /// between them.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -83,6 +85,18 @@ impl Numbers {
         self.0 == [(0, u64::MAX)]
     }
 
+    /// As they are sent to others: pairs of the first and the last number of a range.
+    pub(crate) fn to_json(&self) -> Value {
+        self.0.iter().map(|&(first, last)| json!([first, last])).collect()
+    }
+
+    /// What was sent; `None` when it is something else.
+    pub(crate) fn from_json(sent: &Value) -> Option<Self> {
+        let range = |sent: &Value| Some((sent.get(0)?.as_u64()?, sent.get(1)?.as_u64()?));
+        let ranges: Vec<_> = sent.as_array()?.iter().map(range).collect::<Option<_>>()?;
+        ranges.iter().all(|(first, last)| first <= last).then(|| Self::joined(ranges))
+    }
+
     /// The smallest and the largest.
     pub(crate) fn span(&self) -> Option<(u64, u64)> {
         self.0.first().zip(self.0.last()).map(|(first, last)| (first.0, last.1))
@@ -136,6 +150,7 @@ mod tests {
                     assert_eq!(x.and(&y).contains(n), in_a && in_b, "{x} and {y}: {n}");
                     assert_eq!(x.or(&y).contains(n), in_a || in_b, "{x} or {y}: {n}");
                 }
+                assert_eq!(Numbers::from_json(&x.to_json()).as_ref(), Some(&x));
             }
         }
     }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use datafusion::catalog::{MemTable, TableFunctionArgs, TableFunctionImpl, TableProvider};
+use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{Result, ScalarValue, plan_err};
 use datafusion::logical_expr::Expr;
 use parallax_base::Control;
@@ -18,6 +18,7 @@ use parallax_protocol::{
 use parallax_service::{Answers, OpenExperiment, scaling};
 use serde_json::{Map, Value};
 
+use crate::computed::Computed;
 use crate::tables::failed;
 use crate::{SqlSource, bridge, subtree};
 
@@ -247,6 +248,7 @@ pub(crate) struct Function {
     pub(crate) source: SqlSource,
     pub(crate) control: Control,
     pub(crate) notes: Notes,
+    pub(crate) computed: Computed,
 }
 
 impl fmt::Debug for Function {
@@ -272,12 +274,14 @@ impl TableFunctionImpl for Function {
             },
             _ => return plan_err!("write {question}(field => value, ...)"),
         };
-        let answer = ask(&self.source, question, fields, &self.control)?;
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(answer.notes);
-        let Some((_, table)) = answer.tables.into_iter().find(|(name, _)| *name == table) else {
-            return plan_err!("the answer to {question} has no table {table}");
-        };
-        let batch = bridge::batch(&table)?;
-        Ok(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))
+        let asked = format!("{}({})", self.named.function, Value::Object(fields.clone()));
+        self.computed.table(asked, || {
+            let answer = ask(&self.source, question, fields, &self.control)?;
+            self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(answer.notes);
+            match answer.tables.into_iter().find(|(name, _)| *name == table) {
+                Some((_, table)) => bridge::batch(&table),
+                None => plan_err!("the answer to {question} has no table {table}"),
+            }
+        })
     }
 }

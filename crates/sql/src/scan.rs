@@ -13,7 +13,7 @@ use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Result, Statistics};
+use datafusion::common::{Result, Statistics, plan_err};
 use datafusion::config::ConfigOptions;
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
@@ -36,6 +36,11 @@ use parallax_base::Control;
 use parallax_service::OpenExperiment;
 
 use crate::filters::{Wanted, of_condition, of_running};
+
+/// Rows that are read at a time, by all parts together.
+const BATCH_ROWS: usize = 1 << 20;
+/// Rows that a part reads at a time, however many parts there are.
+const LEAST_ROWS: usize = 1 << 16;
 
 /// Batches of rows, one after the other.
 pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
@@ -60,17 +65,20 @@ pub(crate) trait Rows: Send + Sync {
     /// How many rows there are at most; `None` where that is not known.
     fn estimate(&self, wanted: &Wanted) -> Option<u64>;
 
-    /// Reads what is wanted. The first batches should not be much larger than `most` rows, where no
-    /// more are needed.
+    /// What is wanted in parts that may be read at the same time: at most `most`, each of about
+    /// `rows` rows or more. Rows of a part come before those of the next one, and together they are
+    /// the rows of the whole. One part where the files are not read faster in several.
+    fn cut(&self, wanted: &Wanted, most: usize, rows: u64) -> Vec<Wanted> {
+        let _ = (most, rows);
+        vec![wanted.clone()]
+    }
+
+    /// Reads what is wanted, in batches of not much more than `most` rows, where no more are wanted
+    /// at once.
     ///
     /// # Errors
     /// When the data cannot be read.
-    fn read(
-        self: Arc<Self>,
-        wanted: &Wanted,
-        most: Option<usize>,
-        control: &Control,
-    ) -> Result<Batches>;
+    fn read(self: Arc<Self>, wanted: &Wanted, most: usize, control: &Control) -> Result<Batches>;
 }
 
 /// A table whose rows are read when a query wants them.
@@ -78,7 +86,20 @@ pub(crate) struct ScanTable {
     pub(crate) rows: Arc<dyn Rows>,
     pub(crate) opened: Arc<OpenExperiment>,
     pub(crate) control: Control,
+    pub(crate) cut: Cut,
 }
+
+/// Into how many parts a table is cut that may be read at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// So many at most.
+    pub(crate) parts: usize,
+    /// Each with about so many rows or more.
+    pub(crate) rows: u64,
+}
+
+/// Rows of a part that is worth a thread.
+pub(crate) const PART_ROWS: u64 = 1 << 18;
 
 impl fmt::Debug for ScanTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -128,16 +149,24 @@ impl TableProvider for ScanTable {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let wanted = filters.iter().filter_map(|filter| self.wanted(filter));
         let wanted = wanted.fold(Wanted::default(), |so_far, (one, _)| so_far.and(&one));
+        let parts = match limit {
+            // Parts would all read until each has so many rows.
+            Some(_) => vec![wanted.clone()],
+            None => self.rows.cut(&wanted, self.cut.parts, self.cut.rows),
+        };
         let rows = Arc::clone(&self.rows);
-        Ok(Arc::new(Scan::new(rows, wanted, projection.cloned(), limit, self.control.clone())?))
+        let (projection, control) = (projection.cloned(), self.control.clone());
+        Ok(Arc::new(Scan::new(rows, wanted, parts, projection, limit, control)?))
     }
 }
 
 /// A part of a plan that reads a table.
 #[derive(Clone)]
-struct Scan {
+pub(crate) struct Scan {
     rows: Arc<dyn Rows>,
     wanted: Wanted,
+    /// What each partition reads of that.
+    parts: Vec<Wanted>,
     /// What other parts of the plan find while they run.
     running: Vec<Arc<dyn PhysicalExpr>>,
     projection: Option<Vec<usize>>,
@@ -152,6 +181,7 @@ impl Scan {
     fn new(
         rows: Arc<dyn Rows>,
         wanted: Wanted,
+        parts: Vec<Wanted>,
         projection: Option<Vec<usize>>,
         limit: Option<usize>,
         control: Control,
@@ -171,13 +201,14 @@ impl Scan {
         let equivalence = EquivalenceProperties::new_with_orderings(Arc::clone(&schema), orderings);
         let properties = PlanProperties::new(
             equivalence,
-            Partitioning::UnknownPartitioning(1),
+            Partitioning::UnknownPartitioning(parts.len()),
             EmissionType::Incremental,
             Boundedness::Bounded,
         );
         Ok(Self {
             rows,
             wanted,
+            parts,
             running: Vec::new(),
             projection,
             limit,
@@ -186,6 +217,29 @@ impl Scan {
             properties: Arc::new(properties),
             metrics: ExecutionPlanMetricsSet::new(),
         })
+    }
+
+    /// What other parts of the plan want of this table by now.
+    pub(crate) fn running(&self) -> Wanted {
+        let (exact, others) = self.rows.keys();
+        let known = [exact, others].concat();
+        let found = self.running.iter().map(|more| of_running(more).only(&known));
+        found.fold(Wanted::default(), |so_far, more| so_far.and(&more))
+    }
+
+    /// The same with only one of its parts, narrowed by what others found.
+    ///
+    /// # Errors
+    /// When it has no such part.
+    pub(crate) fn part(&self, part: usize, found: &Wanted) -> Result<Self> {
+        let Some(wanted) = self.parts.get(part) else {
+            return plan_err!("{} has no part {part}", self.rows.name());
+        };
+        let wanted = wanted.clone().and(found);
+        let (rows, control) = (Arc::clone(&self.rows), self.control.clone());
+        let parts = vec![wanted.clone()];
+        let new = Self::new(rows, wanted, parts, self.projection.clone(), self.limit, control)?;
+        Ok(Self { running: self.running.clone(), ..new })
     }
 }
 
@@ -206,6 +260,9 @@ impl DisplayAs for Scan {
         if !self.running.is_empty() {
             let running = self.running.iter().map(ToString::to_string);
             write!(f, ", narrowed_by=[{}]", running.collect::<Vec<_>>().join(", "))?;
+        }
+        if self.parts.len() > 1 {
+            write!(f, ", parts={}", self.parts.len())?;
         }
         match self.limit {
             Some(limit) => write!(f, ", limit={limit}"),
@@ -262,10 +319,14 @@ impl ExecutionPlan for Scan {
     fn statistics_from_inputs(
         &self,
         _: &[Arc<Statistics>],
-        _: &StatisticsArgs,
+        arguments: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
         let mut statistics = Statistics::new_unknown(&self.schema);
-        let most = self.rows.estimate(&self.wanted).and_then(|rows| usize::try_from(rows).ok());
+        let part = arguments.partition().and_then(|part| self.parts.get(part));
+        let most = self
+            .rows
+            .estimate(part.unwrap_or(&self.wanted))
+            .and_then(|rows| usize::try_from(rows).ok());
         if let Some(rows) = most {
             let rows = self.limit.map_or(rows, |limit| limit.min(rows));
             statistics.num_rows = Precision::Inexact(rows);
@@ -296,7 +357,12 @@ impl ExecutionPlan for Scan {
     }
 
     fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let Some(part) = self.parts.get(partition).cloned() else {
+            return plan_err!("{} has no part {partition}", self.rows.name());
+        };
         let scan = self.clone();
+        // Parts that are read at the same time are in memory together.
+        let at_once = (BATCH_ROWS / self.parts.len().max(1)).max(LEAST_ROWS);
         let metrics = BaselineMetrics::new(&self.metrics, partition);
         // Nothing is read, and no condition looked at, before rows are asked for: what a join finds
         // on its other side is known then.
@@ -309,13 +375,10 @@ impl ExecutionPlan for Scan {
             let reading = match &mut batches {
                 Some(reading) => reading,
                 None => {
-                    let (exact, others) = scan.rows.keys();
-                    let known = [exact, others].concat();
-                    let wanted = scan.running.iter().fold(scan.wanted.clone(), |so_far, more| {
-                        so_far.and(&of_running(more).only(&known))
-                    });
+                    let wanted = part.clone().and(&scan.running());
                     let rows = Arc::clone(&scan.rows);
-                    match rows.read(&wanted, scan.limit, &scan.control) {
+                    let most = scan.limit.map_or(at_once, |limit| limit.clamp(1, at_once));
+                    match rows.read(&wanted, most, &scan.control) {
                         Ok(reading) => batches.insert(reading),
                         Err(error) => {
                             left = 0;

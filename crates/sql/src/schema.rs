@@ -8,6 +8,7 @@ use datafusion::prelude::SessionContext;
 use parallax_base::Control;
 use parallax_protocol::{SqlColumnReply, SqlFunctionReply, SqlSchemaReply, SqlTableReply};
 
+use crate::computed::Computed;
 use crate::questions::{self, Notes};
 use crate::{CATALOG, SCHEMA, SqlError, SqlSession, SqlSource, functions};
 
@@ -18,7 +19,8 @@ impl SqlSession {
     /// # Errors
     /// When a table cannot be read, when it takes too long, or when it is withdrawn.
     pub fn schema(&self, control: &Control) -> Result<SqlSchemaReply, SqlError> {
-        let context = self.context(control, &Notes::default())?;
+        let (planned, computed) = (self.planned(String::new()), Computed::default());
+        let context = self.context(control, &Notes::default(), &planned, &computed, None)?;
         let source = self.source().clone();
         self.waited(read(context, source), control)
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::catalog::{MemTable, TableFunctionArgs, TableFunctionImpl, TableProvider};
+use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{Result, ScalarValue, plan_err};
 use datafusion::logical_expr::Expr;
 use parallax_base::Control;
@@ -11,6 +11,7 @@ use parallax_protocol::TypedTable as _;
 use parallax_service::OpenExperiment;
 
 use crate::bridge;
+use crate::computed::Computed;
 use crate::tables::failed;
 
 /// Its name in SQL.
@@ -23,6 +24,7 @@ pub(crate) const ABOUT: &str = "A context and everything below it, as rows of `c
 pub(crate) struct Subtree {
     pub(crate) opened: Arc<OpenExperiment>,
     pub(crate) control: Control,
+    pub(crate) computed: Computed,
 }
 
 impl fmt::Debug for Subtree {
@@ -45,8 +47,9 @@ impl TableFunctionImpl for Subtree {
         let Some(context) = u32::try_from(*id).ok().and_then(|id| tree.by_source_id(id)) else {
             return plan_err!("subtree({id}): there is no context {id}; `contexts` lists them");
         };
-        let rows = self.opened.context_relation_of(tree.subtree(context), &self.control);
-        let batch = bridge::batch(&rows.map_err(failed)?.into_table())?;
-        Ok(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))
+        self.computed.table(format!("{NAME}({id})"), || {
+            let rows = self.opened.context_relation_of(tree.subtree(context), &self.control);
+            bridge::batch(&rows.map_err(failed)?.into_table())
+        })
     }
 }

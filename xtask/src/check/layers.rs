@@ -167,11 +167,18 @@ const CRATES: &[Crate] = &[
         ],
     },
     Crate {
+        name: "parallax-cluster",
+        folder: "crates/cluster",
+        is_for_browser: false,
+        uses: &["parallax-base", "parallax-sql"],
+    },
+    Crate {
         name: "parallax-cli",
         folder: "crates/cli",
         is_for_browser: false,
         uses: &[
             "parallax-base",
+            "parallax-cluster",
             "parallax-columns",
             "parallax-gpu",
             "parallax-native",

@@ -65,6 +65,8 @@ commands! {
     Trace(query::TraceArgs) = trace,
     /// SQL over everything that a database holds, read as far as a statement needs it.
     Sql(sql::SqlArgs) = sql,
+    /// Processes on several machines that compute parts of SQL statements.
+    SqlCluster(sql_cluster::SqlClusterArgs) = sql_cluster,
     /// Time and calls in a window of a trace, by function, group or call path.
     Stats(timeline::StatsArgs) = stats,
     /// Messages of a trace: number, bytes and transfer time by sender and receiver.

@@ -32,6 +32,7 @@ mod scaling;
 mod serve;
 mod source;
 mod sql;
+mod sql_cluster;
 mod timeline;
 mod user_events;
 mod views;

@@ -21,6 +21,7 @@ Examples:
   parallax sql runs.json \"SELECT cores, input, time FROM runs WHERE region_id = 0\"
   parallax sql run-1 \"SELECT ...\" --with run-2 run-4        databases of several runs
   parallax sql DB                                           statements from the terminal
+  parallax sql DB \"SELECT ...\" --cluster node1:7272 --token-file token
 
 Statements only read. Tables and functions: docs/sql.md.";
 
@@ -45,6 +46,15 @@ pub(crate) struct SqlArgs {
     /// Say how many bytes of the database each statement reads.
     #[arg(long)]
     stats: bool,
+    /// Have parts of the statement computed by the executors of the scheduler at this address.
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "token_file", help_heading = "Cluster")]
+    cluster: Option<String>,
+    /// File with the token of the cluster.
+    #[arg(long, value_name = "FILE", env = "PARALLAX_TOKEN_FILE", help_heading = "Cluster")]
+    token_file: Option<PathBuf>,
+    /// Rows of a part at least: a table is cut into parts where it has several times as many.
+    #[arg(long, value_name = "NUMBER", default_value = "1000000", help_heading = "Cluster")]
+    part_rows: u64,
     /// Further runs: the statement is then about all of them together.
     #[arg(long, value_name = "PATH", num_args = 1.., help_heading = "Runs")]
     with: Vec<PathBuf>,
@@ -54,8 +64,10 @@ pub(crate) struct SqlArgs {
 
 #[cfg(not(feature = "sql"))]
 pub(super) fn sql(_: &Context, arguments: SqlArgs) -> anyhow::Result<()> {
-    let SqlArgs { path, statement, memory_limit, time_limit, stats, with, ensemble } = arguments;
+    let SqlArgs { path, statement, memory_limit, time_limit, stats, with, ensemble, .. } =
+        arguments;
     let _ = (path, statement, memory_limit, time_limit, stats, with, ensemble);
+    let _ = (arguments.cluster, arguments.token_file, arguments.part_rows);
     anyhow::bail!(
         "this parallax was built without the feature `sql`; build it with `--features sql`, or ask \
          with `parallax query`"
@@ -84,7 +96,9 @@ mod session {
     use parallax_base::BytesRead;
     use parallax_base::quantity::{counted, quantity};
     use parallax_service::{Answer, Severity};
-    use parallax_sql::{SqlAnswer, SqlError, SqlLimits, SqlSession, SqlSource, SqlStatement};
+    use parallax_sql::{
+        SqlAnswer, SqlError, SqlLimits, SqlSession, SqlSource, SqlStatement, SqlWorkers,
+    };
     use parallax_wire::{Cell, Cells, Table};
     use rustyline::Editor;
     use rustyline::completion::Completer;
@@ -110,8 +124,15 @@ mod session {
             memory_bytes: arguments.memory_limit.map(|size| size.0),
             time: arguments.time_limit.map(Duration::from_secs_f64),
         };
+        let members = match &arguments.cluster {
+            Some(address) => Some(cluster(address, &arguments)?),
+            None => None,
+        };
         let Sources { source, mut statistics, notes } = Sources::open(context, &arguments)?;
-        let session = SqlSession::new(source, limits)?.hearing_interrupts()?;
+        let mut session = SqlSession::new(source, limits)?.hearing_interrupts()?;
+        if let Some(members) = members {
+            session = session.with_workers(members, arguments.part_rows);
+        }
         let text = match arguments.statement {
             Some(text) => text,
             None if stdin().is_terminal() => return shell(context, &session, statistics.as_mut()),
@@ -144,6 +165,29 @@ mod session {
             }
         }
         Ok(())
+    }
+
+    /// Those who compute parts of the statements.
+    fn cluster(address: &str, arguments: &SqlArgs) -> anyhow::Result<Arc<dyn SqlWorkers>> {
+        let SqlArgs { path, with, stats, token_file, .. } = arguments;
+        let misuse = |text: &str| Err(SqlError::Misuse(text.to_owned()).into());
+        if !with.is_empty() || is_ensemble(path) {
+            return misuse("--cluster: measurements of several runs are asked on one machine");
+        }
+        if *stats {
+            return misuse("--stats counts what this process reads; ask without --cluster");
+        }
+        match token_file {
+            #[cfg(feature = "cluster")]
+            Some(file) => Ok(Arc::new(crate::commands::sql_cluster::over(address, file, path)?)),
+            #[cfg(not(feature = "cluster"))]
+            Some(file) => misuse(&format!(
+                "--cluster {address} --token-file {}: this parallax was built without the feature \
+                 `cluster`",
+                file.display()
+            )),
+            None => misuse(&format!("--cluster {address} needs --token-file")),
+        }
     }
 
     /// What statements are asked of, as it was opened.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::catalog::{MemTable, SchemaProvider, TableProvider};
+use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::TableType;
 use parallax_base::Control;
@@ -19,8 +19,9 @@ use super::failed;
 use super::recordings::{Recorded, RecordingRows};
 use super::samples::{Samples, TraceEvents};
 use super::values::{Summary, Values};
+use crate::computed::Computed;
 use crate::questions::{self, Notes};
-use crate::scan::{Rows, ScanTable};
+use crate::scan::{Cut, Rows, ScanTable};
 use crate::{SqlSource, bridge};
 
 /// What gives the rows of a table.
@@ -214,6 +215,8 @@ pub(crate) struct Catalogue {
     pub(crate) source: SqlSource,
     pub(crate) control: Control,
     pub(crate) notes: Notes,
+    pub(crate) cut: Cut,
+    pub(crate) computed: Computed,
 }
 
 impl fmt::Debug for Catalogue {
@@ -258,21 +261,21 @@ impl SchemaProvider for Catalogue {
                 table.needs
             );
         }
-        let whole = match (table.content, &self.source) {
-            (Content::Whole(make), SqlSource::Experiment(opened)) => make(opened, &self.control)?,
+        if let (Content::Part(make), SqlSource::Experiment(opened)) = (table.content, &self.source)
+        {
+            let rows = make(Arc::clone(opened), Arc::clone(&self.notes));
+            let (opened, control, cut) = (Arc::clone(opened), self.control.clone(), self.cut);
+            return Ok(Some(Arc::new(ScanTable { rows, opened, control, cut })));
+        }
+        let whole = || match (table.content, &self.source) {
+            (Content::Whole(make), SqlSource::Experiment(opened)) => make(opened, &self.control),
             (Content::OfEnsemble(make), SqlSource::Ensemble(ensemble)) => {
-                make(ensemble, &self.control)?
+                make(ensemble, &self.control)
             }
-            (Content::Functions, source) => questions::table(source).into_table(),
-            (Content::Part(make), SqlSource::Experiment(opened)) => {
-                let rows = make(Arc::clone(opened), Arc::clone(&self.notes));
-                let (opened, control) = (Arc::clone(opened), self.control.clone());
-                return Ok(Some(Arc::new(ScanTable { rows, opened, control })));
-            }
+            (Content::Functions, source) => Ok(questions::table(source).into_table()),
             // Each source has tables of its own.
-            _ => return Ok(None),
+            _ => plan_err!("there is no table {name} here"),
         };
-        let batch = bridge::batch(&whole)?;
-        Ok(Some(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?)))
+        Ok(Some(self.computed.table(name.to_owned(), || bridge::batch(&whole()?))?))
     }
 }

@@ -48,7 +48,7 @@ impl Rows for Derived {
         None
     }
 
-    fn read(self: Arc<Self>, _: &Wanted, _: Option<usize>, control: &Control) -> Result<Batches> {
+    fn read(self: Arc<Self>, _: &Wanted, _: usize, control: &Control) -> Result<Batches> {
         let control = control.clone();
         let read = move |()| -> Result<RecordBatch> {
             let answer = questions::ask(

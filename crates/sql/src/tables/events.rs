@@ -117,12 +117,7 @@ impl Rows for EventRows {
         }
     }
 
-    fn read(
-        self: Arc<Self>,
-        wanted: &Wanted,
-        _: Option<usize>,
-        control: &Control,
-    ) -> Result<Batches> {
+    fn read(self: Arc<Self>, wanted: &Wanted, _: usize, control: &Control) -> Result<Batches> {
         let (start, end) = self.times();
         let window = window(wanted, start, end);
         let (schema, control) = (self.schema(), control.clone());

@@ -10,7 +10,7 @@ use parallax_base::Control;
 use parallax_protocol::{StoredAccessTable, StoredActivationTable, TypedTable as _};
 use parallax_service::OpenExperiment;
 
-use super::{BATCH_ROWS, failed};
+use super::failed;
 use crate::bridge;
 use crate::filters::Wanted;
 use crate::scan::{Batches, Rows};
@@ -77,15 +77,9 @@ impl Rows for RecordingRows {
         })
     }
 
-    fn read(
-        self: Arc<Self>,
-        wanted: &Wanted,
-        most: Option<usize>,
-        control: &Control,
-    ) -> Result<Batches> {
+    fn read(self: Arc<Self>, wanted: &Wanted, most: usize, control: &Control) -> Result<Batches> {
         let places = self.places(wanted);
-        let at_once = usize::try_from(BATCH_ROWS).unwrap_or(usize::MAX);
-        let at_once = most.map_or(at_once, |most| most.clamp(1, at_once));
+        let at_once = most.max(1);
         let (schema, control) = (self.schema(), control.clone());
         let read = move |first: usize| -> Result<RecordBatch> {
             control.check().map_err(|error| failed(parallax_engine::EngineError::from(error)))?;

@@ -9,7 +9,7 @@ use parallax_base::{Control, LocationIdx, TimeWindow, TrackIdx};
 use parallax_protocol::{StoredSampleTable, TraceCallTable, TypedTable as _};
 use parallax_service::OpenExperiment;
 
-use super::{failed, parts};
+use super::{by_location, failed, parts};
 use crate::bridge;
 use crate::filters::Wanted;
 use crate::scan::{Batches, Rows};
@@ -37,6 +37,13 @@ fn tracks(opened: &OpenExperiment, wanted: &Wanted) -> Vec<(LocationIdx, TrackId
 
 fn rows_of(tracks: &[(LocationIdx, TrackIdx, u64)]) -> u64 {
     tracks.iter().map(|(_, _, rows)| rows).sum()
+}
+
+/// What is wanted in parts of about as many rows each.
+fn cut(opened: &OpenExperiment, wanted: &Wanted, most: usize, rows: u64) -> Vec<Wanted> {
+    let tracks = tracks(opened, wanted);
+    let each: Vec<_> = tracks.into_iter().map(|(location, _, rows)| (location, rows)).collect();
+    by_location(wanted, &each, most, rows)
 }
 
 /// Samples of traces.
@@ -68,12 +75,11 @@ impl Rows for Samples {
         Some(rows_of(&tracks(&self.0, wanted)))
     }
 
-    fn read(
-        self: Arc<Self>,
-        wanted: &Wanted,
-        most: Option<usize>,
-        control: &Control,
-    ) -> Result<Batches> {
+    fn cut(&self, wanted: &Wanted, most: usize, rows: u64) -> Vec<Wanted> {
+        cut(&self.0, wanted, most, rows)
+    }
+
+    fn read(self: Arc<Self>, wanted: &Wanted, most: usize, control: &Control) -> Result<Batches> {
         let tracks = tracks(&self.0, wanted);
         let rows = rows_of(&tracks);
         let mut locations: Vec<LocationIdx> = tracks.iter().map(|(at, _, _)| *at).collect();
@@ -112,12 +118,11 @@ impl Rows for TraceEvents {
         Some(rows_of(&tracks(&self.0, wanted)))
     }
 
-    fn read(
-        self: Arc<Self>,
-        wanted: &Wanted,
-        most: Option<usize>,
-        control: &Control,
-    ) -> Result<Batches> {
+    fn cut(&self, wanted: &Wanted, most: usize, rows: u64) -> Vec<Wanted> {
+        cut(&self.0, wanted, most, rows)
+    }
+
+    fn read(self: Arc<Self>, wanted: &Wanted, most: usize, control: &Control) -> Result<Batches> {
         let tracks = tracks(&self.0, wanted);
         let rows = rows_of(&tracks);
         let tracks: Vec<TrackIdx> = tracks.into_iter().map(|(_, track, _)| track).collect();

@@ -10,7 +10,7 @@ use parallax_model::{ContextChoice, MetricChoice, Plan, SliceRequest};
 use parallax_protocol::{LocationValueTable, SummaryValueTable, TypedTable as _};
 use parallax_service::OpenExperiment;
 
-use super::{failed, parts};
+use super::{by_location, failed, parts};
 use crate::bridge;
 use crate::filters::Wanted;
 use crate::numbers::Numbers;
@@ -84,12 +84,26 @@ impl Rows for Values {
         estimate(&self.0, &self.request(wanted))
     }
 
-    fn read(
-        self: Arc<Self>,
-        wanted: &Wanted,
-        most: Option<usize>,
-        control: &Control,
-    ) -> Result<Batches> {
+    fn cut(&self, wanted: &Wanted, most: usize, rows: u64) -> Vec<Wanted> {
+        let mut request = self.request(wanted);
+        let Ok(store) = self.0.session().profiles() else { return vec![wanted.clone()] };
+        match store.estimate(&request) {
+            Ok((Plan::LocationMajor, whole)) if most > 1 && whole / rows.max(1) > 1 => {}
+            // In order of contexts each part would look at all blocks.
+            _ => return vec![wanted.clone()],
+        }
+        request.plan = Plan::LocationMajor;
+        let locations = std::mem::take(&mut request.locations);
+        let of_one = |location: LocationIdx| {
+            request.locations.clear();
+            request.locations.push(location);
+            (location, store.estimate(&request).map_or(0, |(_, rows)| rows))
+        };
+        let each: Vec<_> = locations.into_iter().map(of_one).collect();
+        by_location(wanted, &each, most, rows)
+    }
+
+    fn read(self: Arc<Self>, wanted: &Wanted, most: usize, control: &Control) -> Result<Batches> {
         let request = self.request(wanted);
         let rows = estimate(&self.0, &request).unwrap_or_default();
         let (schema, control) = (self.schema(), control.clone());
@@ -152,12 +166,7 @@ impl Rows for Summary {
         estimate(&self.0, &self.request(wanted))
     }
 
-    fn read(
-        self: Arc<Self>,
-        wanted: &Wanted,
-        _: Option<usize>,
-        control: &Control,
-    ) -> Result<Batches> {
+    fn read(self: Arc<Self>, wanted: &Wanted, _: usize, control: &Control) -> Result<Batches> {
         let (request, schema, control) = (self.request(wanted), self.schema(), control.clone());
         let read = move |()| -> Result<RecordBatch> {
             let values = self.0.value_relation(&request, &control).map_err(failed)?;

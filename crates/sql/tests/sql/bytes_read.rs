@@ -144,3 +144,46 @@ fn statements_read_what_they_need() {
         format!("table=values, columns=[value], read=[context_id={context}, metric_id=1]");
     assert!(plan.contains(&expected), "{plan}");
 }
+
+#[test]
+fn parts_that_are_read_at_the_same_time_are_the_whole_in_its_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = GenerateOptions {
+        ranks: 300,
+        contexts: 4000,
+        values_per_rank: 4000,
+        trace_samples: 3000,
+        elided: false,
+        ..GenerateOptions::default()
+    };
+    generate(folder.path(), &options, |_, _, _| ()).unwrap();
+    let counted = Counted::open(folder.path());
+    let plan = |statement: &str| {
+        rows(&ask(&counted.opened, &format!("EXPLAIN {statement}"))).concat().join("\n")
+    };
+    let several = std::thread::available_parallelism().is_ok_and(|threads| threads.get() > 1);
+    for (table, order) in
+        [("values", "profile_id, context_id, metric_id"), ("samples", "profile_id, start_ns")]
+    {
+        let all = format!("SELECT * FROM {table}");
+        assert_eq!(plan(&all).contains("parts="), several, "{}", plan(&all));
+        let found = rows(&ask(&counted.opened, &all));
+        assert!(found.len() > 600_000, "{} rows of {table}", found.len());
+        let sorted = rows(&ask(&counted.opened, &format!("{all} ORDER BY {order}")));
+        assert!(found == sorted, "{table}: rows are in order of {order}");
+        // Every row once, whatever a condition leaves of the parts.
+        let of = |condition: &str| -> u64 {
+            let counts = format!("SELECT count(*) FROM {table} WHERE {condition}");
+            rows(&ask(&counted.opened, &counts))[0][0].parse().unwrap()
+        };
+        let halves = of("profile_id < 150") + of("profile_id >= 150");
+        assert_eq!(halves, found.len() as u64, "{table}");
+        // The first rows are read by one part, which reads no more of them.
+        let first = format!("{all} LIMIT 7");
+        assert!(!plan(&first).contains("parts="), "{}", plan(&first));
+        assert!(rows(&ask(&counted.opened, &first)) == sorted[..7], "{table}");
+    }
+    // One context of all ranks lies in one place, which one part reads.
+    let one = "SELECT value FROM values WHERE context_id = 0";
+    assert!(!plan(one).contains("parts="), "{}", plan(one));
+}

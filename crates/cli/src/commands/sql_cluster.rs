@@ -1,0 +1,257 @@
+//! `sql-cluster`: processes on several machines that compute parts of statements.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[cfg(not(feature = "cluster"))]
+use super::Context;
+use crate::args::Size;
+
+const EXAMPLES: &str = "\
+Examples:
+  parallax sql-cluster scheduler --token-file token                on one machine
+  parallax sql-cluster executor --scheduler node1:7272 --token-file token --root /scratch/runs
+                                                                   on each of the others
+  parallax sql-cluster status --scheduler node1:7272 --token-file token
+  parallax sql DB \"SELECT ...\" --cluster node1:7272 --token-file token
+
+How to start one by hand and with Slurm, and who may do what: docs/cluster.md.";
+
+/// What `sql-cluster` starts or shows.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct SqlClusterArgs {
+    #[command(subcommand)]
+    role: Role,
+}
+
+#[derive(Debug, Subcommand)]
+enum Role {
+    /// Knows the executors and passes parts of statements to them.
+    Scheduler(SchedulerArgs),
+    /// Computes parts of statements over databases below its roots.
+    Executor(ExecutorArgs),
+    /// The executors of a scheduler.
+    Status(StatusArgs),
+}
+
+/// A file with what all members of a cluster know.
+#[derive(Debug, Clone, Args)]
+struct TokenArgs {
+    /// File with the token of the cluster, which only its user may read.
+    #[arg(long, value_name = "FILE", env = "PARALLAX_TOKEN_FILE")]
+    token_file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct SchedulerArgs {
+    /// Where to listen; a port of 0 is any that is free.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7272")]
+    bind: String,
+    /// File with the token of the cluster; written first where it is not there.
+    #[arg(long, value_name = "FILE", env = "PARALLAX_TOKEN_FILE")]
+    token_file: PathBuf,
+    /// How long an executor that computes may say nothing before its part goes to another one.
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(2..=3600))]
+    stall_limit: u64,
+}
+
+#[derive(Debug, Args)]
+struct ExecutorArgs {
+    /// Where the scheduler listens. It may be started later.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    scheduler: String,
+    /// A folder whose databases may be read; can be given several times.
+    #[arg(long, value_name = "FOLDER", required = true)]
+    root: Vec<PathBuf>,
+    /// Parts to compute at the same time; as many as there are cores, when not given.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    lanes: Option<u64>,
+    /// How messages call this executor; its process number, when not given.
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Memory for grouping and joining, of all parts together, such as 2GB.
+    #[arg(long, value_name = "SIZE")]
+    memory_limit: Option<Size>,
+    #[command(flatten)]
+    token: TokenArgs,
+}
+
+#[derive(Debug, Args)]
+struct StatusArgs {
+    /// Where the scheduler listens.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    scheduler: String,
+    #[command(flatten)]
+    token: TokenArgs,
+}
+
+#[cfg(not(feature = "cluster"))]
+pub(super) fn sql_cluster(_: &Context, arguments: SqlClusterArgs) -> anyhow::Result<()> {
+    let _ = arguments;
+    anyhow::bail!(
+        "this parallax was built without the feature `cluster`; build it with `--features cluster`"
+    )
+}
+
+#[cfg(feature = "cluster")]
+pub(super) use members::{over, sql_cluster};
+
+#[cfg(feature = "cluster")]
+mod members {
+    use std::io::Write as _;
+    use std::path::{Path, PathBuf};
+    use std::sync::{Arc, Mutex, PoisonError};
+    use std::time::Duration;
+
+    use anyhow::Context as _;
+    use parallax_base::Folder as _;
+    use parallax_cluster::{Cluster, Databases, Executor, Scheduler, SchedulerOptions, Secret};
+    use parallax_native::{DiskFolder, file_stamp};
+    use parallax_service::{Control, DataContent};
+    use parallax_sql::{SqlLimits, SqlSession};
+
+    use super::{ExecutorArgs, Role, SchedulerArgs, SqlClusterArgs, StatusArgs};
+    use crate::commands::Context;
+    use crate::open;
+
+    pub(in crate::commands) fn sql_cluster(
+        context: &Context,
+        arguments: SqlClusterArgs,
+    ) -> anyhow::Result<()> {
+        match arguments.role {
+            Role::Scheduler(arguments) => scheduler(arguments),
+            Role::Executor(arguments) => executor(context, arguments),
+            Role::Status(arguments) => status(&arguments),
+        }
+    }
+
+    fn scheduler(arguments: SchedulerArgs) -> anyhow::Result<()> {
+        let secret = Secret::read_or_make(&arguments.token_file)?;
+        let options = SchedulerOptions {
+            bind: arguments.bind,
+            stall: Duration::from_secs(arguments.stall_limit),
+            grace: Duration::from_secs(10),
+        };
+        let scheduler = Scheduler::bind(options, secret)?;
+        // For programs that start it on a port that is free.
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "listening on {}", scheduler.address())?;
+        out.flush()?;
+        drop(out);
+        Ok(scheduler.run()?)
+    }
+
+    fn executor(context: &Context, arguments: ExecutorArgs) -> anyhow::Result<()> {
+        let secret = Secret::read(&arguments.token.token_file)?;
+        let root = |root: PathBuf| {
+            root.canonicalize().with_context(|| format!("the root {}", root.display()))
+        };
+        let roots = arguments.root.into_iter().map(root).collect::<anyhow::Result<Vec<_>>>()?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let lanes = arguments.lanes.and_then(|lanes| usize::try_from(lanes).ok());
+        let limits =
+            SqlLimits { memory_bytes: arguments.memory_limit.map(|size| size.0), time: None };
+        let executor = Executor {
+            scheduler: arguments.scheduler,
+            name: arguments.name.unwrap_or_else(|| std::process::id().to_string()),
+            lanes: lanes.unwrap_or(cores),
+            secret,
+            databases: Arc::new(BelowRoots { roots, limits, opened: Mutex::default() }),
+        };
+        // `context` is of one thread.
+        let (style, is_quiet) = (context.stderr, context.is_quiet);
+        executor.run(&move |text: &str| {
+            if !is_quiet {
+                crate::text::Notice::new(crate::text::Level::Note, text).print(&style);
+            }
+        })?;
+        Ok(())
+    }
+
+    fn status(arguments: &StatusArgs) -> anyhow::Result<()> {
+        let secret = Secret::read(&arguments.token.token_file)?;
+        let mut out = std::io::stdout().lock();
+        for executor in Cluster::status(&arguments.scheduler, &secret)? {
+            let parallax_cluster::ExecutorStatus { name, address, lanes, busy } = executor;
+            writeln!(out, "{name}  {address}  {busy} of {lanes} busy")?;
+        }
+        Ok(())
+    }
+
+    /// The cluster for statements over the database at a path.
+    pub(in crate::commands) fn over(
+        address: &str,
+        token_file: &Path,
+        database: &Path,
+    ) -> anyhow::Result<Cluster> {
+        let secret = Secret::read(token_file)?;
+        let path = database
+            .canonicalize()
+            .with_context(|| format!("cannot open {}", database.display()))?;
+        let fingerprint = fingerprint(&path)?;
+        Ok(Cluster::new(address, secret, path, fingerprint)?)
+    }
+
+    /// A number made of the names, sizes and times of the files of a database.
+    fn fingerprint(path: &Path) -> anyhow::Result<u64> {
+        if path.is_dir() {
+            return Ok(DiskFolder::new(path).fingerprint()?);
+        }
+        match open::data_at(path)?.content {
+            DataContent::Folder { folder, .. } => Ok(folder.fingerprint()?),
+            _ => Ok(file_stamp(path).with_context(|| format!("cannot open {}", path.display()))?),
+        }
+    }
+
+    /// Databases that an executor keeps open.
+    const MOST_OPEN: usize = 4;
+
+    /// Databases below some folders.
+    struct BelowRoots {
+        roots: Vec<PathBuf>,
+        limits: SqlLimits,
+        /// The last ones, with their fingerprints; the latest is the last.
+        opened: Mutex<Vec<(PathBuf, u64, Arc<SqlSession>)>>,
+    }
+
+    impl Databases for BelowRoots {
+        fn session(&self, path: &Path, expected: u64) -> Result<Arc<SqlSession>, String> {
+            let shown = path.display();
+            let path = path.canonicalize().map_err(|error| {
+                format!("{shown} cannot be opened here: {error}; all members need the same path")
+            })?;
+            if !self.roots.iter().any(|root| path.starts_with(root)) {
+                return Err(format!(
+                    "{shown} lies below none of the roots that it was started with"
+                ));
+            }
+            let found = fingerprint(&path).map_err(|error| format!("{shown}: {error:#}"))?;
+            if found != expected {
+                return Err(format!(
+                    "the files of {shown} are others here than where the statement was asked \
+                     (names, sizes or times); wait until they are the same everywhere"
+                ));
+            }
+            let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = opened.iter().position(|(at, is, _)| *at == path && *is == found);
+            let session = match known {
+                Some(known) => opened.remove(known).2,
+                None => {
+                    // Others who want the same one wait, and find it open.
+                    let open = open::database(&path, &Control::new());
+                    let open = open.map_err(|error| format!("{shown}: {error:#}"))?;
+                    let session = SqlSession::new(Arc::new(open), self.limits);
+                    Arc::new(session.map_err(|error| error.to_string())?)
+                }
+            };
+            opened.retain(|(at, _, _)| *at != path);
+            if opened.len() >= MOST_OPEN {
+                opened.remove(0);
+            }
+            opened.push((path, found, Arc::clone(&session)));
+            Ok(session)
+        }
+    }
+}

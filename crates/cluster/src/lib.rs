@@ -1,0 +1,161 @@
+//! Statements on several machines.
+//!
+//! A [`scheduler`](Scheduler) knows [`executors`](Executor), which connect to it and wait. Who asks
+//! ([`Cluster`]) plans a statement, and gives its parts to the scheduler, which passes each to an
+//! executor and the rows of the part back. An executor plans the same statement over the same files,
+//! and computes the part (`parallax_sql::SqlTask`): no plan, no code and no name of a file other
+//! than that of the database goes over a connection.
+//!
+//! Invariants: only the scheduler listens; a connection says nothing before both sides have shown
+//! that they know the [`Secret`]; the rows of a part are used only when they are complete, so a part
+//! can be computed again elsewhere; every wait ends.
+
+mod ask;
+mod executor;
+mod frames;
+mod scheduler;
+mod secret;
+
+use std::io;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+pub use ask::{Cluster, ExecutorStatus};
+pub use executor::{Databases, Executor};
+pub use scheduler::{Scheduler, SchedulerOptions};
+pub use secret::Secret;
+
+use frames::Kind;
+use secret::{PATIENCE, Shown};
+
+/// Why a member of a cluster cannot do its part.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClusterError {
+    /// The file with the token cannot be used.
+    #[error("the token in {}: {why}", file.display())]
+    Secret {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// There is no scheduler at an address.
+    #[error("there is no scheduler at {address}: {why}")]
+    NoScheduler {
+        /// The address.
+        address: String,
+        /// What happened instead.
+        why: String,
+    },
+    /// A scheduler has nobody to compute anything.
+    #[error("the scheduler at {address} has no executors; start some, and ask again")]
+    NoExecutors {
+        /// The address.
+        address: String,
+    },
+    /// The scheduler does not accept this member, or is none to trust.
+    #[error("the scheduler at {address} has another token than {}; take the file that it was started with", file.display())]
+    Refused {
+        /// The address.
+        address: String,
+        /// The token of this side.
+        file: PathBuf,
+    },
+    /// The scheduler is of another version.
+    #[error(
+        "the scheduler at {address} is of another version of Parallax: {theirs}, and this is {}",
+        version()
+    )]
+    OtherVersion {
+        /// The address.
+        address: String,
+        /// Its version.
+        theirs: String,
+    },
+    /// No connections can be accepted at an address.
+    #[error("cannot listen at {address}: {why}")]
+    Listen {
+        /// The address.
+        address: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// The version that all members must have.
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// How often members say that they still work.
+const BEAT: Duration = Duration::from_secs(1);
+/// How long the other side may take to accept what is sent to it.
+const WRITE_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Connects to a scheduler and tells it who this is.
+fn connect(address: &str, secret: &Secret, hello: Value) -> Result<TcpStream, ClusterError> {
+    let missing = |why: String| ClusterError::NoScheduler { address: address.to_owned(), why };
+    let places: Vec<SocketAddr> =
+        address.to_socket_addrs().map_err(|error| missing(error.to_string()))?.collect();
+    let mut why = "it has no address".to_owned();
+    for place in places {
+        match TcpStream::connect_timeout(&place, PATIENCE) {
+            Ok(stream) => return greet(stream, address, secret, hello),
+            Err(error) => why = error.to_string(),
+        }
+    }
+    Err(missing(why))
+}
+
+fn greet(
+    mut stream: TcpStream,
+    address: &str,
+    secret: &Secret,
+    hello: Value,
+) -> Result<TcpStream, ClusterError> {
+    let missing = |error: io::Error| {
+        let why = match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                format!("what listens there says nothing for {} s", PATIENCE.as_secs())
+            }
+            io::ErrorKind::UnexpectedEof => "what listens there closes the connection".to_owned(),
+            _ => error.to_string(),
+        };
+        ClusterError::NoScheduler { address: address.to_owned(), why }
+    };
+    match secret.show(&stream).map_err(missing)? {
+        Shown::Accepted => {}
+        Shown::Refused => {
+            let file = secret.file().to_owned();
+            return Err(ClusterError::Refused { address: address.to_owned(), file });
+        }
+        Shown::Other => return Err(missing(io::Error::other("something else listens there"))),
+        Shown::OtherVersion => {
+            let theirs = "one with another protocol".to_owned();
+            return Err(ClusterError::OtherVersion { address: address.to_owned(), theirs });
+        }
+    }
+    prepare(&stream).map_err(missing)?;
+    let mut hello = hello;
+    hello["version"] = json!(version());
+    frames::send_json(&mut stream, Kind::Message, &hello).map_err(missing)?;
+    let answer = frames::receive(&mut stream).map_err(missing)?.json().map_err(missing)?;
+    match answer["version"].as_str() {
+        Some(theirs) if theirs == version() => Ok(stream),
+        theirs => Err(ClusterError::OtherVersion {
+            address: address.to_owned(),
+            theirs: theirs.unwrap_or("an unknown one").to_owned(),
+        }),
+    }
+}
+
+/// Sets what a new connection may take.
+fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(WRITE_PATIENCE))
+}
