@@ -38,7 +38,7 @@ _TRIES = 5
 VIEWS = (
     "calls.advice", "calls.graph", "calls.lanes", "calls.threads",
     "groups.clusters", "groups.racks",
-    "item.information", "item.issues",
+    "item.information", "item.issues", "item.sql",
     "profile.callers", "profile.correlations", "profile.differences", "profile.distribution",
     "profile.flame", "profile.flat", "profile.gpu-stalls", "profile.source", "profile.stacks",
     "profile.summary", "profile.tree", "profile.user-events",
