@@ -89,7 +89,7 @@ struct StatusArgs {
 
 #[cfg(not(feature = "cluster"))]
 pub(super) fn sql_cluster(_: &Context, arguments: SqlClusterArgs) -> anyhow::Result<()> {
-    let _ = arguments;
+    drop(arguments);
     anyhow::bail!(
         "this parallax was built without the feature `cluster`; build it with `--features cluster`"
     )
