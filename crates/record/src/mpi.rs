@@ -120,7 +120,7 @@ impl Mpi {
         for (name, text) in SOURCES {
             fs::write(path.join(name), text).map_err(RecordError::Mpi)?;
         }
-        let options = ["-O2", "-fPIC", "-fvisibility=hidden", "-ftls-model=initial-exec"];
+        let options = ["-O1", "-fPIC", "-fvisibility=hidden", "-ftls-model=initial-exec"];
         let compiler = named("MPICC", "mpicc");
         run(path, &compiler, &[&options[..], &["-pthread", "-c", "parallax_mpi.c"]].concat())?;
         // Not by the compiler of MPI: it would link MPI, which the launcher would have to load.
