@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use common::{printed, rows};
+use common::{compile, printed, rows, takes_samples};
 use parallax_testkit::needs::{self, Without};
 use serde_json::{Map, Value};
 
@@ -44,21 +44,11 @@ impl Program {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join(if compiler == "c++" { "app.cpp" } else { "app.c" });
         fs::write(&source, format!("{WORK}{text}")).unwrap();
-        let output = Command::new(compiler)
-            .args(flags)
-            .args(["-Wall", "-Werror", "-pthread", "-o"])
-            .arg(folder.path().join("app"))
-            .arg(source)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let mut compiler = Command::new(compiler);
+        compiler.args(flags).args(["-Wall", "-Werror", "-pthread", "-o"]);
+        compile(compiler.arg(folder.path().join("app")).arg(source));
         let program = Self { folder };
-        let tried = program.record(&["-o", "tried.parallax"], &["true"]);
-        if String::from_utf8_lossy(&tried.stderr).contains("does not allow samples") {
-            needs::skip(Without::Test, "the kernel does not allow samples to be taken");
-            return None;
-        }
-        Some(program)
+        takes_samples(&program.record(&["-o", "tried.parallax"], &["true"])).then_some(program)
     }
 
     fn record(&self, options: &[&str], command: &[&str]) -> Output {

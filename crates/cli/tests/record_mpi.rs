@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use common::{printed, rows};
+use common::{compile, printed, rows, takes_samples};
 use parallax_testkit::needs::{self, Without};
 use serde_json::{Map, Value};
 
@@ -51,20 +51,11 @@ impl Program {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join("app.c");
         fs::write(&source, format!("{PRELUDE}{text}")).unwrap();
-        let output = Command::new("mpicc")
-            .args(["-O1", "-g", "-Wall", "-Werror", "-o"])
-            .arg(folder.path().join("app"))
-            .arg(source)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let mut compiler = Command::new("mpicc");
+        compiler.args(["-O1", "-g", "-Wall", "-Werror", "-o"]);
+        compile(compiler.arg(folder.path().join("app")).arg(source));
         let program = Self(folder);
-        let tried = program.record(&["-o", "tried.parallax"], &["true"]);
-        if String::from_utf8_lossy(&tried.stderr).contains("does not allow samples") {
-            needs::skip(Without::Test, "the kernel does not allow samples to be taken");
-            return None;
-        }
-        Some(program)
+        takes_samples(&program.record(&["-o", "tried.parallax"], &["true"])).then_some(program)
     }
 
     fn record(&self, options: &[&str], command: &[&str]) -> Output {
@@ -328,8 +319,7 @@ fn programs_in_fortran_have_their_messages_and_waits() {
     fs::write(program.0.path().join("app.f90"), FORTRAN).unwrap();
     let mut compiler = Command::new("mpifort");
     compiler.current_dir(program.0.path()).args(["-O1", "-g", "-o", "app", "app.f90"]);
-    let output = compiler.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    compile(&mut compiler);
     let path = program.recorded("2");
     let found: Vec<(String, f64, f64, f64)> = rows(&["messages", &path, "--by", "tag"])
         .iter()

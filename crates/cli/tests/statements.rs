@@ -2,12 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
+mod common;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use common::posted;
 use serde_json::{Value, json};
 
 /// A server that ends with the test, with its first item open.
@@ -44,14 +47,8 @@ impl Served {
     fn send(&self, token: &str, question: &Value) -> TcpStream {
         let mut stream = TcpStream::connect(&self.place).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
-        let (question, place) = (question.to_string(), &self.place);
-        write!(
-            stream,
-            "POST /api/ask HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\
-             Authorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n{question}",
-            question.len()
-        )
-        .unwrap();
+        let text = posted(&self.place, token, &question.to_string());
+        stream.write_all(text.as_bytes()).unwrap();
         stream
     }
 

@@ -2,11 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
+mod common;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use common::posted;
 use parallax_testkit::needs::{self, Without};
 use serde_json::Value;
 
@@ -53,13 +56,7 @@ impl Served {
         let url = self.line["url"].as_str().unwrap();
         let place = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
         let mut stream = TcpStream::connect(place).unwrap();
-        write!(
-            stream,
-            "POST /api/ask HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\
-             Authorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n{question}",
-            question.len()
-        )
-        .unwrap();
+        stream.write_all(posted(place, token, question).as_bytes()).unwrap();
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).unwrap();
         let status = std::str::from_utf8(&bytes[9..12]).unwrap().parse().unwrap();

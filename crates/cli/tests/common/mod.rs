@@ -51,6 +51,31 @@ pub(crate) fn skip(why: &str) {
     needs::skip(Without::Part, why);
 }
 
+/// Runs a compiler, which must succeed.
+pub(crate) fn compile(compiler: &mut Command) {
+    let output = compiler.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Whether the kernel lets anybody take samples, as a recording that was tried says; without that the
+/// test is skipped.
+pub(crate) fn takes_samples(tried: &Output) -> bool {
+    let is_refused = String::from_utf8_lossy(&tried.stderr).contains("does not allow samples");
+    if is_refused {
+        needs::skip(Without::Test, "the kernel does not allow samples to be taken");
+    }
+    !is_refused
+}
+
+/// A question to a server, as HTTP has it.
+pub(crate) fn posted(place: &str, token: &str, question: &str) -> String {
+    format!(
+        "POST /api/ask HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\
+         Authorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n{question}",
+        question.len()
+    )
+}
+
 /// The files below a folder by their paths, in order, with what is in them.
 pub(crate) fn files_in(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
