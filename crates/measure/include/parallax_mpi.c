@@ -10,7 +10,8 @@
  * Each thread has a file of its own in the folder that PARALLAX_MPI names, which the tool reads while
  * the program runs. It consists of windows; the first begins with a header:
  *
- *     8 bytes "PLXMPI\r\n", process, thread (4 bytes each), bytes written so far (8), 40 zeros
+ *     8 bytes "PLXMPI\r\n", process, thread (4 bytes each), bytes written so far (8), 1 where the
+ *     thread stopped to record before its end (8), 32 zeros
  *
  * and holds records: a word of 8 bytes with the kind and, in its upper half, the number of words
  * that follow. A record of kind 0 has nothing behind it: what follows is in the next window.
@@ -125,6 +126,7 @@ static uint64_t nanos_(void) {
 static void stop_(struct thread_ *self, const char *why) {
     if (why) fprintf(stderr, "parallax: calls of MPI are not recorded any further: %s\n", why);
     self->is_off = 1;
+    if (self->length) __atomic_store_n(self->length + 1, 1, __ATOMIC_RELEASE);
 }
 
 static uint64_t *map_(struct thread_ *self, uint64_t from) {

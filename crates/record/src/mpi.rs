@@ -101,6 +101,8 @@ struct Followed {
     tid: u32,
     /// What has been read.
     at: u64,
+    /// Whether the thread stopped to record before its end.
+    is_cut: bool,
     stacks: HashMap<u64, Arc<[u64]>>,
 }
 
@@ -138,6 +140,11 @@ impl Mpi {
         };
         let folder = self.folder.path().to_string_lossy().into_owned();
         [(PRELOAD.to_owned(), preload), (FOLDER.to_owned(), folder)]
+    }
+
+    /// Whether a thread could not record all of its calls.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.files.iter().any(|file| file.is_cut)
     }
 
     /// Takes what was written since the last time.
@@ -197,13 +204,15 @@ impl Followed {
             bytes.map_or(0, u32::from_ne_bytes)
         };
         let (pid, tid) = (number(8), number(12));
-        Ok(Some(Self { file, pid, tid, at: HEADER, stacks: HashMap::new() }))
+        Ok(Some(Self { file, pid, tid, at: HEADER, is_cut: false, stacks: HashMap::new() }))
     }
 
     fn drain(&mut self, into: &mut Vec<Event>) -> io::Result<()> {
-        let mut length = [0; 8];
-        self.file.read_exact_at(&mut length, 16)?;
-        let end = u64::from_ne_bytes(length);
+        let mut word = [0; 8];
+        self.file.read_exact_at(&mut word, 24)?;
+        self.is_cut = u64::from_ne_bytes(word) != 0;
+        self.file.read_exact_at(&mut word, 16)?;
+        let end = u64::from_ne_bytes(word);
         while self.at < end {
             // A record lies in one window, and may lie in two pieces.
             let window_end = (self.at / WINDOW + 1) * WINDOW;
@@ -339,6 +348,7 @@ mod tests {
         assert_eq!((followed.pid, followed.tid), (7, 8));
         let mut events = Vec::new();
         followed.drain(&mut events).unwrap();
+        assert!(!followed.is_cut);
         let said = |event: Event| {
             let What::Mpi(call) = event.what else { panic!("{event:?}") };
             (event.nanos, format!("{call:?}"))
@@ -383,5 +393,13 @@ mod tests {
         let mut followed = Followed::open(&path).unwrap().unwrap();
         let error = followed.drain(&mut Vec::new()).unwrap_err();
         assert!(error.to_string().contains("damaged"), "{error}");
+        // One whose thread had no room is not damaged, and is not all.
+        let mut bytes = file(&[&[&[3, 6]]]);
+        bytes[24] = 1;
+        fs::write(&path, &bytes).unwrap();
+        let mut followed = Followed::open(&path).unwrap().unwrap();
+        let mut events = Vec::new();
+        followed.drain(&mut events).unwrap();
+        assert!(followed.is_cut && events.len() == 1);
     }
 }

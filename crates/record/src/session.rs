@@ -77,7 +77,7 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
         (watching.join(), understood)
     });
     understood.map_err(archive)?;
-    let status = match status {
+    let (status, mpi_cut) = match status {
         Ok(status) => status.map_err(RecordError::Kernel)?,
         Err(_) => return Err(RecordError::Kernel(std::io::Error::other("watching failed"))),
     };
@@ -90,20 +90,23 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
         return Err(RecordError::NotStarted { program, cause });
     }
     let samples = understanding.samples;
-    let issues =
-        understanding.finish(recording, status, (has_kernel, has_switches)).map_err(archive)?;
+    let issues = understanding
+        .finish(recording, (status, mpi_cut), (has_kernel, has_switches))
+        .map_err(archive)?;
     sink.publish().map_err(unwritable)?;
     Ok(Recorded { status, samples, issues })
 }
 
-/// Lets the program run, and takes records until it ends.
+/// Lets the program run, and takes records until it ends. Gives its exit status, and why calls of MPI
+/// are missing, where some are.
 fn watch(
     program: &mut Program,
     (rings, mut mpi): (&mut Rings, Option<&mut Mpi>),
     signals: &Signals,
     sender: &SyncSender<Round>,
-) -> std::io::Result<u8> {
+) -> std::io::Result<(u8, Option<String>)> {
     program.go_on()?;
+    let mut cut = None;
     // Processes that became another program in the round before.
     let mut new: Vec<u32> = Vec::new();
     loop {
@@ -112,8 +115,12 @@ fn watch(
         let begun_nanos = now();
         let mut events = Vec::new();
         let fullest = rings.drain(&mut events);
-        if let Some(mpi) = &mut mpi {
-            mpi.drain(&mut events)?;
+        // The program is not to suffer where its calls cannot be read any further.
+        if let Some(own) = &mut mpi
+            && let Err(error) = own.drain(&mut events)
+        {
+            cut = Some(error.to_string());
+            mpi = None;
         }
         // Looked at a round after it became the program, when its environment is in place, and now,
         // because it may have ended when the record is understood.
@@ -129,10 +136,12 @@ fn watch(
         new.extend(events.iter().filter(is_exec).map(|event| event.pid));
         if sender.send(Round { begun_nanos, events }).is_err() {
             // The archive cannot be written: what the program does is not recorded any further.
-            return Ok(ended.unwrap_or(0));
+            return Ok((ended.unwrap_or(0), cut));
         }
         if let Some(status) = ended {
-            return Ok(status);
+            let is_cut = mpi.is_some_and(|mpi| mpi.is_cut());
+            let why = || "a thread had no room for them".to_owned();
+            return Ok((status, cut.or_else(|| is_cut.then(why))));
         }
         thread::sleep(if fullest > 0.1 { HURRY } else { CALM });
     }
@@ -326,7 +335,7 @@ impl Understanding {
     fn finish(
         mut self,
         recording: &Recording,
-        status: u8,
+        (status, mpi_cut): (u8, Option<String>),
         (has_kernel, has_switches): (bool, bool),
     ) -> Result<parallax_base::Issues, ConversionError> {
         self.threads.finish(self.last_nanos, &mut self.conversion)?;
@@ -353,6 +362,13 @@ impl Understanding {
                 self.cut, recording.stack_bytes
             );
             whole("stack-cut", message, self.cut, &mut conversion.issues);
+        }
+        if let Some(why) = &mpi_cut {
+            let message = format!(
+                "not all calls of MPI were recorded: {why}; wait states and the critical path would \
+                 be wrong"
+            );
+            whole("mpi-cut", message, 1, &mut conversion.issues);
         }
         if recording.mpi && !has_mpi {
             let message =
@@ -392,7 +408,7 @@ impl Understanding {
         fact("exit status", status.to_string());
         fact("sampling frequency", format!("{} Hz", recording.frequency));
         fact("kernel time", if has_kernel { "recorded" } else { "not recorded" }.to_owned());
-        if has_mpi {
+        if has_mpi && mpi_cut.is_none() {
             conversion.fact(keys::MPI_CALLS, "exact");
         }
         conversion.fact(keys::TITLE, name);
