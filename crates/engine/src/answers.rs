@@ -1,9 +1,9 @@
 //! Slices and traces as tables: the answers of `query` and `trace`.
 
-use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, threads};
+use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, TrackIdx, threads};
 use parallax_model::{
     ContextChoice, ContextTree, Formula, MetricInstance, Plan, Scope, SliceColumns, SliceRequest,
-    Statistic,
+    Statistic, TraceStore,
 };
 use parallax_protocol::{Repeated, SampleTable, ValueTable};
 
@@ -197,6 +197,25 @@ pub fn trace_columns(
     let store = session.traces()?;
     let mut tracks = session.chosen_tracks(store, locations);
     tracks.sort_by_key(|&track| store.track(track).map(|track| track.location));
+    track_columns(session, &tracks, window, control)
+}
+
+/// The samples of some tracks that reach into a window, track by track in the given order.
+///
+/// # Errors
+/// When there are no traces, they cannot be read, or the question is withdrawn.
+pub fn track_columns(
+    session: &Session,
+    tracks: &[TrackIdx],
+    window: TimeWindow,
+    control: &Control,
+) -> Result<SampleColumns, EngineError> {
+    let store = session.traces()?;
+    let most: u64 =
+        tracks.iter().filter_map(|&id| store.track(id)).map(|own| own.num_samples).sum();
+    if let Some(most) = usize::try_from(most).ok().filter(|&most| most <= FEW_SAMPLES) {
+        return few_columns(store, tracks, (window, most), control);
+    }
     let weight = |i: usize| store.track(tracks[i]).map_or(0, |track| track.num_samples);
     let ranges = threads::ranges(tracks.len(), weight);
     control.begin(tracks.len() as u64);
@@ -233,6 +252,32 @@ pub fn trace_columns(
         Ok(())
     });
     filled.into_iter().collect::<Result<(), _>>()?;
+    Ok(SampleColumns { location, context, start, end })
+}
+
+/// So many samples are read at once, by one thread: memory for all of them costs less than counting
+/// them first.
+const FEW_SAMPLES: usize = 1 << 18;
+
+fn few_columns(
+    store: &dyn TraceStore,
+    tracks: &[TrackIdx],
+    (window, most): (TimeWindow, usize),
+    control: &Control,
+) -> Result<SampleColumns, EngineError> {
+    control.begin(tracks.len() as u64);
+    let (mut location, mut context) = (Vec::with_capacity(most), Vec::with_capacity(most));
+    let (mut start, mut end) = (Vec::with_capacity(most), Vec::with_capacity(most));
+    for &track in tracks {
+        store.visit(track, window, &mut |interval| {
+            context.push(interval.context);
+            start.push(interval.start_nanos);
+            end.push(interval.end_nanos);
+        })?;
+        let own = store.track(track).map_or(0, |track| track.location.get());
+        location.resize(context.len(), own);
+        control.advance(1)?;
+    }
     Ok(SampleColumns { location, context, start, end })
 }
 

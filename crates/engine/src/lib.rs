@@ -25,7 +25,7 @@ mod views;
 
 pub use answers::{
     Names, SampleColumns, location_names, sample_context_names, slice_request, slice_table,
-    trace_columns, trace_table,
+    trace_columns, trace_table, track_columns,
 };
 pub use callers::{CallerNode, CallerRow, CallerRows, Callers};
 pub use costs::{Costs, DefaultMetric};

@@ -92,8 +92,8 @@ fn array(array: &ours::ArrayRef) -> Result<ArrayRef> {
         }
         OurType::UInt64 => {
             let unsigned = array.as_primitive::<arrow_array::types::UInt64Type>();
-            let most = i64::MAX.unsigned_abs();
-            if unsigned.iter().flatten().all(|value| value <= most) {
+            let bits = unsigned.values().iter().fold(0, |so_far, value| so_far | value);
+            if bits <= i64::MAX.unsigned_abs() {
                 number_array::<arrow_array::types::UInt64Type, datatypes::Int64Type>(array)?
             } else {
                 let signed = unsigned.iter().map(|value| i64::try_from(value?).ok());

@@ -161,7 +161,7 @@ fn a_question_ends_when_nobody_waits_for_its_answer() {
     let before = reads.load(Ordering::SeqCst);
     dispatcher.answer_json(SLOW_QUESTION, &Control::new()).unwrap();
     let whole = reads.load(Ordering::SeqCst) - before;
-    assert!(whole > 40, "{whole} reads are too few to be stopped in the middle");
+    assert!(whole > 20, "{whole} reads are too few to be stopped in the middle");
 
     let (place, reads) = slow(Duration::from_millis(60));
     let key = place.key.clone();

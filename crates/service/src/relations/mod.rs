@@ -5,7 +5,7 @@ mod recordings;
 use std::ops::Range;
 
 use parallax_base::{Control, Issues, LocationIdx, TimeWindow, TrackIdx};
-use parallax_engine::{EngineError, LocationChoice, trace_columns};
+use parallax_engine::{EngineError, LocationChoice, SampleColumns, trace_columns, track_columns};
 use parallax_model::{
     CollectiveOperation, ContextChoice, ContextKind, Formula, LinkKind, MetricChoice, Plan,
     Relation, SliceRequest, TraceStore,
@@ -203,13 +203,20 @@ impl OpenExperiment {
         control: &Control,
     ) -> Result<StoredSampleTable, EngineError> {
         let locations = LocationChoice::Some(locations.to_vec());
-        let columns = trace_columns(&self.session, &locations, window, control)?;
-        Ok(StoredSampleTable {
-            profile_id: columns.location,
-            context_id: columns.context,
-            start_ns: columns.start,
-            end_ns: columns.end,
-        })
+        Ok(samples(trace_columns(&self.session, &locations, window, control)?))
+    }
+
+    /// The same of some tracks, in their order.
+    ///
+    /// # Errors
+    /// As [`OpenExperiment::sample_relation`].
+    pub fn sample_relation_of(
+        &self,
+        tracks: &[TrackIdx],
+        window: TimeWindow,
+        control: &Control,
+    ) -> Result<StoredSampleTable, EngineError> {
+        Ok(samples(track_columns(&self.session, tracks, window, control)?))
     }
 
     /// The calls of some tracks that overlap a window, not cut at it.
@@ -374,6 +381,15 @@ pub(crate) fn issue_table(issues: &Issues) -> IssueTable {
             count: issue.count,
         })
         .collect()
+}
+
+fn samples(columns: SampleColumns) -> StoredSampleTable {
+    StoredSampleTable {
+        profile_id: columns.location,
+        context_id: columns.context,
+        start_ns: columns.start,
+        end_ns: columns.end,
+    }
 }
 
 fn location_of(store: &dyn TraceStore, track: TrackIdx) -> Option<u32> {

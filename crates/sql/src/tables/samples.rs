@@ -14,6 +14,10 @@ use crate::bridge;
 use crate::filters::Wanted;
 use crate::scan::{Batches, Rows};
 
+/// Rows of traces that are read at a time: few enough to be in a processor's cache until the next step
+/// of the plan has used them.
+const CACHED_ROWS: usize = 1 << 16;
+
 /// What begins and ends at these times reaches into this window.
 pub(super) fn window(wanted: &Wanted, start: &str, end: &str) -> TimeWindow {
     let begins = wanted.of(start).span().map_or(0, |(_, last)| last);
@@ -82,15 +86,14 @@ impl Rows for Samples {
     fn read(self: Arc<Self>, wanted: &Wanted, most: usize, control: &Control) -> Result<Batches> {
         let tracks = tracks(&self.0, wanted);
         let rows = rows_of(&tracks);
-        let mut locations: Vec<LocationIdx> = tracks.iter().map(|(at, _, _)| *at).collect();
-        locations.dedup();
+        let tracks: Vec<TrackIdx> = tracks.into_iter().map(|(_, track, _)| track).collect();
         let window = window(wanted, "start_ns", "end_ns");
         let (schema, control) = (self.schema(), control.clone());
-        let read = move |locations: Arc<[LocationIdx]>| -> Result<RecordBatch> {
-            let samples = self.0.sample_relation(&locations, window, &control).map_err(failed)?;
+        let read = move |tracks: Arc<[TrackIdx]>| -> Result<RecordBatch> {
+            let samples = self.0.sample_relation_of(&tracks, window, &control).map_err(failed)?;
             bridge::batch_of(&samples.into_table(), &schema)
         };
-        Ok(Box::new(parts(&locations, rows, most).into_iter().map(read)))
+        Ok(Box::new(parts(&tracks, rows, most.min(CACHED_ROWS)).into_iter().map(read)))
     }
 }
 
@@ -132,6 +135,6 @@ impl Rows for TraceEvents {
             let calls = self.0.call_relation(&tracks, window, &control).map_err(failed)?;
             bridge::batch_of(&calls.into_table(), &schema)
         };
-        Ok(Box::new(parts(&tracks, rows, most).into_iter().map(read)))
+        Ok(Box::new(parts(&tracks, rows, most.min(CACHED_ROWS)).into_iter().map(read)))
     }
 }

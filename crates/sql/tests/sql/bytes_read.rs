@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parallax_base::{ByteSource, Folder, FolderEntry, Limits, ReadError, Source, read_range};
+use parallax_base::{
+    ByteSource, Control, Folder, FolderEntry, Limits, ReadError, Source, TimeWindow, read_range,
+};
 use parallax_native::DiskFolder;
 use parallax_service::{OpenExperiment, open};
 use parallax_testkit::hpctoolkit::generate::{GenerateOptions, generate};
@@ -186,4 +188,40 @@ fn parts_that_are_read_at_the_same_time_are_the_whole_in_its_order() {
     // One context of all ranks lies in one place, which one part reads.
     let one = "SELECT value FROM values WHERE context_id = 0";
     assert!(!plan(one).contains("parts="), "{}", plan(one));
+}
+
+#[test]
+fn few_samples_are_read_like_many() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = GenerateOptions {
+        ranks: 300,
+        contexts: 1000,
+        values_per_rank: 100,
+        trace_samples: 3000,
+        elided: false,
+        ..GenerateOptions::default()
+    };
+    generate(folder.path(), &options, |_, _, _| ()).unwrap();
+    let opened = Counted::open(folder.path()).opened;
+    let store = opened.session().traces().unwrap();
+    let (tracks, control): (Vec<_>, _) = (store.track_ids().collect(), Control::new());
+    let span = store.span();
+    let at = |share: u64| span.start_nanos + span.nanos() / 100 * share;
+    let middle = TimeWindow::new(at(20), at(80));
+    for (window, least) in [(TimeWindow::ALL, 800_000), (middle, 400_000)] {
+        let together = opened.sample_relation_of(&tracks, window, &control).unwrap();
+        let mut alone = parallax_protocol::StoredSampleTable::default();
+        for &track in &tracks {
+            let own = opened.sample_relation_of(&[track], window, &control).unwrap();
+            alone.profile_id.extend(own.profile_id);
+            alone.context_id.extend(own.context_id);
+            alone.start_ns.extend(own.start_ns);
+            alone.end_ns.extend(own.end_ns);
+        }
+        assert!(together.start_ns.len() > least, "{} samples", together.start_ns.len());
+        assert!(together.profile_id == alone.profile_id, "{window:?}");
+        assert!(together.context_id == alone.context_id, "{window:?}");
+        assert!(together.start_ns == alone.start_ns, "{window:?}");
+        assert!(together.end_ns == alone.end_ns, "{window:?}");
+    }
 }
