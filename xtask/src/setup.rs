@@ -69,18 +69,21 @@ const PROGRAMS: [(&str, &str); 8] = [
 /// Where drivers for Vulkan say that they are there.
 const VULKAN_DRIVERS: [&str; 2] = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
 
-/// A GPU in software, for tests of kernels; without any GPU they are skipped.
+/// Where drivers for EGL say so, by which Chromium brings what WebGPU draws onto canvases.
+const EGL_DRIVERS: &str = "/usr/share/glvnd/egl_vendor.d";
+
+/// A GPU in software, for tests of kernels and of WebGPU; without any GPU those of kernels are skipped.
 fn graphics() {
     let has_file =
         |folder: &str| std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some());
-    if VULKAN_DRIVERS.into_iter().any(has_file) {
+    if VULKAN_DRIVERS.into_iter().any(has_file) && has_file(EGL_DRIVERS) {
         return;
     }
     if !(cfg!(target_os = "linux") && shell::is_root() && shell::has_apt()) {
         show("vulkan", "absent, tests are skipped: Debian's package mesa-vulkan-drivers has it");
         return;
     }
-    match shell::apt_install(&["libvulkan1", "mesa-vulkan-drivers"]) {
+    match shell::apt_install(&["libvulkan1", "mesa-vulkan-drivers", "libegl1", "libegl-mesa0"]) {
         Ok(()) => show("vulkan", "installed"),
         Err(why) => show("vulkan", &format!("absent, tests are skipped: {why:#}")),
     }

@@ -1,6 +1,7 @@
+import { untrack } from "svelte";
 import type { JsonObject } from "../base/json.ts";
 import type { Workspace } from "../state/app-state.ts";
-import type { FunctionPalette, MapRamp } from "../base/palettes.ts";
+import type { CellChoice, FunctionPalette, MapRamp } from "../base/palettes.ts";
 import { EngineError, type EngineClient } from "../state/engine.ts";
 import type { Item } from "../state/item.ts";
 import { Follower } from "../state/follower.svelte.ts";
@@ -14,6 +15,7 @@ import { Store } from "../state/store.svelte.ts";
 import { Tasks } from "../state/tasks.svelte.ts";
 import { fromFragment, toFragment } from "../state/url.ts";
 import { loadViews } from "../views/registry.ts";
+import { cellPainter } from "../widgets/timeline/cell-painter.svelte.ts";
 import type { ViewPlugin } from "../view-kit/plugin.ts";
 import { StateAddress } from "./address.ts";
 import type { DockControl } from "./dock-control.ts";
@@ -109,6 +111,10 @@ export class Application {
       document.documentElement.dataset["maps"] = maps;
     });
     $effect(() => {
+      const { cells } = this.preferences;
+      untrack(() => { cellPainter.choice = cells; });
+    });
+    $effect(() => {
       const item = this.session.active;
       document.title = item === null ? "Parallax" : `${item.title === "" ? "Untitled" : item.title} – Parallax`;
     });
@@ -147,6 +153,11 @@ export class Application {
   /** Colours of maps. */
   setMaps(maps: MapRamp): void {
     this.preferences.maps = maps;
+  }
+
+  /** Who colours the cells of timelines. */
+  setCells(cells: CellChoice): void {
+    this.preferences.cells = cells;
   }
 
   /** The slice of a panel, for commands that run outside of it. */

@@ -219,3 +219,7 @@ const PAPER: Rgb = [255, 255, 255];
 export function inkOn(background: Rgb): Rgb {
   return contrast(background, INK) >= contrast(background, PAPER) ? INK : PAPER;
 }
+
+/** Who colours the cells of timelines: by measured times, or one of both. */
+export const CELL_CHOICES = ["auto", "webgpu", "processor"] as const;
+export type CellChoice = (typeof CELL_CHOICES)[number];

@@ -1,5 +1,5 @@
 import { isObject, textOf, type Json } from "../base/json.ts";
-import { FUNCTION_PALETTES, MAP_RAMPS, type FunctionPalette, type MapRamp } from "../base/palettes.ts";
+import { CELL_CHOICES, FUNCTION_PALETTES, MAP_RAMPS, type CellChoice, type FunctionPalette, type MapRamp } from "../base/palettes.ts";
 import type { ItemKind } from "../wire/protocol.ts";
 import { parseWorkspace, parseOrigin, type Workspace, type SourceOrigin } from "./app-state.ts";
 
@@ -31,6 +31,7 @@ export class Preferences {
   #theme = $state<ThemeChoice>("system");
   #functions = $state<FunctionPalette>(FUNCTION_PALETTES[0]);
   #maps = $state<MapRamp>(MAP_RAMPS[0]);
+  #cells = $state<CellChoice>("auto");
   #layouts = $state.raw<readonly SavedLayout[]>([]);
   #recents = $state.raw<readonly Recent[]>([]);
   readonly #storage: Pick<Storage, "getItem" | "setItem"> | null;
@@ -66,6 +67,16 @@ export class Preferences {
 
   set maps(maps: MapRamp) {
     this.#maps = maps;
+    this.#write();
+  }
+
+  /** Who colours the cells of timelines. */
+  get cells(): CellChoice {
+    return this.#cells;
+  }
+
+  set cells(cells: CellChoice) {
+    this.#cells = cells;
     this.#write();
   }
 
@@ -115,6 +126,7 @@ export class Preferences {
     if (theme === "light" || theme === "dark") this.#theme = theme;
     this.#functions = FUNCTION_PALETTES.find((one) => one === value["functions"]) ?? this.#functions;
     this.#maps = MAP_RAMPS.find((one) => one === value["maps"]) ?? this.#maps;
+    this.#cells = CELL_CHOICES.find((one) => one === value["cells"]) ?? this.#cells;
     this.#layouts = objects(value["layouts"]).flatMap((one) => {
       const kind = one["kind"];
       const workspace = one["desk"];
@@ -132,7 +144,7 @@ export class Preferences {
 
   #write(): void {
     try {
-      this.#storage?.setItem(KEY, JSON.stringify({ theme: this.#theme, functions: this.#functions, maps: this.#maps, layouts: this.#layouts, recents: this.#recents }));
+      this.#storage?.setItem(KEY, JSON.stringify({ theme: this.#theme, functions: this.#functions, maps: this.#maps, cells: this.#cells, layouts: this.#layouts, recents: this.#recents }));
     } catch {
       // Full or forbidden storage: the choice lasts as long as the page.
     }

@@ -2,9 +2,10 @@
 import type { DrawContext } from "../canvas/draw-context.ts";
 import { nsPerPixel, pixelOf, ticks, type TimeScale } from "./axis.ts";
 import { depthBox, paintCalls, ROW_GAP, type CallBatch } from "./calls.ts";
+import { cellPainter } from "./cell-painter.svelte.ts";
 import { linkLines, paintLines, paintOwnLines, type LineLook, type LinkLine } from "./messages.ts";
 import { isSingle, partsOf, tileView, topOf, type TimelineScene } from "./scene.ts";
-import { tilePixels, type TileLook } from "./tile-image.ts";
+import type { TileLook } from "./tile-image.ts";
 import type { Tile } from "./tiles.ts";
 
 /** Height of the axis in pixels. */
@@ -25,6 +26,8 @@ export interface TimelineColours extends LineLook {
 
 interface Image {
   readonly look: TileLook;
+  /** Of the painter of cells. */
+  readonly version: number;
   readonly picture: OffscreenCanvas;
 }
 
@@ -105,10 +108,11 @@ export class TimelinePainter {
   #imageOf(tile: Tile, look: TileLook): OffscreenCanvas | null {
     if (tile.bins === 0 || tile.rows === 0) return null;
     const known = this.#images.get(tile);
-    if (known !== undefined && known.look === look) return known.picture;
+    const { version } = cellPainter;
+    if (known !== undefined && known.look === look && known.version === version) return known.picture;
     const picture = known?.picture ?? new OffscreenCanvas(tile.bins, tile.rows);
-    picture.getContext("2d")?.putImageData(new ImageData(tilePixels(tile, look), tile.bins, tile.rows), 0, 0);
-    this.#images.set(tile, { look, picture });
+    cellPainter.paint(tile, look, picture);
+    this.#images.set(tile, { look, version, picture });
     return picture;
   }
 
