@@ -1,5 +1,6 @@
 //! Operations on columns of whole numbers, such as those of trace events: [`filter()`],
-//! [`gather`], [`sort()`], [`group()`], [`join()`], [`histogram()`].
+//! [`gather`], [`sort()`], [`group()`], [`join()`], [`histogram()`],
+//! [`nearest()`], [`times_in_cells`], [`products()`].
 //!
 //! These run on all cores of the processor; `parallax-gpu` has the same operations on a GPU, with the
 //! same results, bit for bit. What could depend on an order of work is defined by the order of the
@@ -9,6 +10,7 @@
 
 #![cfg_attr(not(test), warn(clippy::cast_possible_truncation))]
 
+mod cells;
 mod compute;
 mod events;
 mod filter;
@@ -16,9 +18,12 @@ mod group;
 mod histogram;
 mod join;
 mod moments;
+mod nearest;
 mod pieces;
+mod products;
 mod sort;
 
+pub use cells::{Bins, Cells, times_in_cells};
 pub use compute::{Compute, Computed, Processor};
 pub use events::{Events, Keys, summarise};
 pub use filter::{durations, filter, gather};
@@ -26,6 +31,8 @@ pub use group::{Groups, group};
 pub use histogram::histogram;
 pub use join::{Pairs, TooManyPairs, join};
 pub use moments::{Moments, Squares};
+pub use nearest::nearest;
+pub use products::{Products, products};
 pub use sort::{sort, sort_u32};
 
 /// How many rows a column has at most: numbers of rows are `u32`, and there is one for "none".

@@ -60,6 +60,9 @@ pub(crate) enum Module {
     Join,
     Starts,
     Histogram,
+    Nearest,
+    Cells,
+    Products,
 }
 
 impl Module {
@@ -87,6 +90,9 @@ impl Module {
             Self::Join => &[include_str!("kernels/join.wgsl")],
             Self::Starts => &[include_str!("kernels/starts.wgsl")],
             Self::Histogram => &[include_str!("kernels/histogram.wgsl")],
+            Self::Cells => &[include_str!("kernels/cells.wgsl")],
+            Self::Products => &[include_str!("kernels/products.wgsl")],
+            Self::Nearest => &[include_str!("kernels/nearest.wgsl")],
         }
     }
 

@@ -12,6 +12,7 @@
 //! that this crate passes.
 
 mod buffers;
+mod cells;
 mod device;
 mod error;
 mod filter;
@@ -19,11 +20,14 @@ mod group;
 mod histogram;
 mod join;
 mod kernels;
+mod nearest;
 mod plan;
+mod products;
 mod sort;
 mod times;
 
 pub use buffers::{Column, Word};
+pub use cells::DeviceEvents;
 pub use device::{DeviceInfo, DeviceKind, Gpu, Options, devices};
 pub use error::GpuError;
 pub use join::DevicePairs;

@@ -5,8 +5,8 @@
 
 use std::sync::OnceLock;
 
-use parallax_columns::{self as columns, Compute as _, Events, Keys, summarise};
-use parallax_gpu::{Gpu, GpuError, Options, Planner, devices};
+use parallax_columns::{self as columns, Bins, Cells, Compute as _, Events, Keys, summarise};
+use parallax_gpu::{DeviceEvents, Gpu, GpuError, Options, Planner, devices};
 use parallax_testkit::needs::{Without, skip};
 use proptest::prelude::*;
 
@@ -163,6 +163,139 @@ fn histograms_are_the_same() {
     });
 }
 
+/// The dominant context of each cell, as it is defined: time by time of each bin.
+fn dominant_by_definition(events: &Events<'_>, tracks: u32, bins: Bins) -> Cells {
+    let mut out = Cells::default();
+    for track in 0..tracks {
+        for bin in 0..bins.count {
+            let Some(number) = bins.first.checked_add(bin.into()) else { break };
+            let from = u128::from(number) << bins.exponent;
+            let to = from + (1 << bins.exponent);
+            let mut times = std::collections::BTreeMap::<u32, u128>::new();
+            for i in (0..events.len()).filter(|&i| events.location[i] == track) {
+                let begin = from.max(events.start[i].into());
+                let time = to.min(events.end[i].into()).saturating_sub(begin);
+                *times.entry(events.context[i]).or_default() += time;
+            }
+            let most = times.values().copied().max().unwrap_or(0);
+            if let Some((&context, _)) = times.iter().find(|(_, time)| **time == most && most > 0) {
+                out.cell.push(track * bins.count + bin);
+                out.context.push(context);
+                out.time.push(most);
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn pictures_of_time_are_the_same_and_as_defined() {
+    let Some(gpus) = gpus() else { return };
+    proptest!(cases(), |(starts in numbers(), lengths in numbers(), keys in numbers(), exponent in prop_oneof![Just(0_u32), 1..12_u32, 30..36_u32, 60..64_u32], first in any::<prop::sample::Index>(), count in 0..40_u32, most in prop_oneof![Just(300_usize), Just(20_000_usize)])| {
+        let len = starts.len().min(lengths.len()).min(keys.len()).min(most);
+        let starts = &starts[..len];
+        // Some end before they start, some at the end of the clock.
+        let ends: Vec<u64> = starts.iter().zip(&lengths).map(|(start, by)| if by % 11 == 3 { start.saturating_sub(*by) } else { start.saturating_add(*by % (20 << exponent.min(50))) }).collect();
+        let location: Vec<u32> = (0..len as u32).map(|i| i / 70).collect();
+        let context: Vec<u32> = narrow(&keys[..len]).into_iter().map(|key| key % 5).collect();
+        let tracks = (len as u32 / 70).saturating_sub(1).max(1);
+        let first = if len == 0 { 0 } else { starts[first.index(len)] >> exponent }.saturating_sub(3);
+        let bins = Bins { exponent, first, count };
+        let events = Events { location: &location, context: &context, start: starts, end: &ends };
+        let expected = columns::times_in_cells(&events, tracks, bins);
+        if most == 300 {
+            prop_assert_eq!(Cells::of(&expected), dominant_by_definition(&events, tracks, bins));
+        }
+        for gpu in gpus {
+            let (l, c) = (gpu.upload(&location).unwrap(), gpu.upload(&context).unwrap());
+            let (s, e) = (gpu.upload(starts).unwrap(), gpu.upload(&ends).unwrap());
+            let there = DeviceEvents { location: &l, context: &c, start: &s, end: &e };
+            prop_assert_eq!(&gpu.times_in_cells(there, tracks, bins).unwrap(), &expected);
+            let all = Bins { count: u32::MAX, ..bins };
+            prop_assert!(len < 2 || gpu.times_in_cells(there, 1, all).is_err_and(|error| error.is_full()));
+        }
+    });
+}
+
+/// Pearson's correlation from deviations from the means.
+fn by_deviations(a: &[u32], b: &[u32]) -> f64 {
+    let mean = |of: &[u32]| of.iter().copied().map(f64::from).sum::<f64>() / of.len() as f64;
+    let (x, y) = (mean(a), mean(b));
+    let pairs = || a.iter().zip(b).map(|(&a, &b)| (f64::from(a) - x, f64::from(b) - y));
+    let sum = |of: fn((f64, f64)) -> f64| pairs().map(of).sum::<f64>();
+    sum(|(x, y)| x * y) / (sum(|(x, _)| x * x) * sum(|(_, y)| y * y)).sqrt()
+}
+
+#[test]
+fn products_of_rows_are_the_same_and_give_their_correlations() {
+    let Some(gpus) = gpus() else { return };
+    proptest!(cases(), |(values in numbers(), dims in prop_oneof![1..5_usize, 200..900_usize], most in 1..40_usize)| {
+        let mut values = narrow(&values);
+        values.truncate((values.len() / dims).min(most) * dims);
+        let expected = columns::products(&values, dims);
+        let rows: Vec<&[u32]> = values.chunks_exact(dims).collect();
+        for (a, b) in (1..rows.len()).map(|b| (b / 2, b)) {
+            let is_constant = [a, b].iter().any(|&of| rows[of].iter().all(|value| *value == rows[of][0]));
+            match expected.correlation(a, b) {
+                None => prop_assert!(is_constant),
+                Some(r) => prop_assert!(!is_constant && (r - by_deviations(rows[a], rows[b])).abs() < 1e-9),
+            }
+        }
+        for gpu in gpus {
+            let there = gpu.products(&gpu.upload(&values).unwrap(), dims as u32).unwrap();
+            prop_assert_eq!(&there, &expected);
+        }
+    });
+}
+
+#[test]
+fn nearest_centres_are_the_same() {
+    let Some(gpus) = gpus() else { return };
+    proptest!(cases(), |(points in numbers(), centres in numbers(), dims in 1..6_usize, count in 1..9_usize, is_near in any::<bool>())| {
+        // Near ones have many ties, far ones sums of more than 64 bits.
+        let whole = |values: &[u64], most: usize| -> Vec<u32> {
+            let mut all: Vec<u32> = narrow(values).into_iter().map(|value| if is_near { value % 7 } else { value }).collect();
+            all.truncate((all.len() / dims).min(most) * dims);
+            all
+        };
+        let (points, centres) = (whole(&points, usize::MAX), whole(&centres, count));
+        prop_assume!(!centres.is_empty());
+        for gpu in gpus {
+            let (a, b) = (gpu.upload(&points).unwrap(), gpu.upload(&centres).unwrap());
+            let found = gpu.nearest(&a, &b, dims as u32).unwrap();
+            prop_assert_eq!(gpu.download(&found).unwrap(), columns::nearest(&points, &centres, dims));
+        }
+    });
+}
+
+/// A filter, an order and sums by group, one after the other: between them nothing comes back but a few
+/// words, such as how many rows were kept.
+#[test]
+fn operations_on_columns_that_stay_on_the_device_give_what_the_processor_gives() {
+    let Some(gpus) = gpus() else { return };
+    proptest!(cases(), |(starts in numbers(), values in numbers(), keys in numbers(), shortest in prop_oneof![Just(0_u64), 1..400_u64, Just(u64::MAX)])| {
+        let len = starts.len().min(values.len()).min(keys.len());
+        let (starts, values) = (&starts[..len], &values[..len]);
+        let keys: Vec<u32> = narrow(&keys[..len]).into_iter().map(|key| key % 40).collect();
+
+        let kept = columns::filter(values, shortest..=u64::MAX);
+        let order = columns::sort(&columns::gather(starts, &kept));
+        let rows = columns::gather(&kept, &order);
+        let expected = (columns::gather(&keys, &rows), columns::gather(values, &rows));
+        for gpu in gpus {
+            let (s, v, k) = (gpu.upload(starts).unwrap(), gpu.upload(values).unwrap(), gpu.upload(&keys).unwrap());
+            let kept = gpu.filter(&v, shortest..=u64::MAX).unwrap();
+            let order = gpu.sort(&gpu.gather(&s, &kept).unwrap()).unwrap();
+            let rows = gpu.gather(&kept, &order).unwrap();
+            let (k, v) = (gpu.gather(&k, &rows).unwrap(), gpu.gather(&v, &rows).unwrap());
+            prop_assert_eq!(gpu.group(&k, None, &v).unwrap(), columns::group(&expected.0, None, &expected.1));
+            prop_assert_eq!(gpu.download(&k).unwrap(), expected.0.clone());
+            prop_assert_eq!(gpu.download(&v).unwrap(), expected.1.clone());
+            gpu.release();
+        }
+    });
+}
+
 #[test]
 fn durations_are_the_same() {
     let Some(gpus) = gpus() else { return };
@@ -215,6 +348,12 @@ fn columns_that_do_not_belong_together_are_refused() {
         let short = gpu.upload(&wide[..7]).unwrap();
         let refused = GpuError::Lengths { one: 7, other: 5000 };
         assert_eq!(gpu.durations(&short, &v).map(|_| ()), Err(refused));
+        // Three coordinates are no points of two, and there is nothing nearest without a centre.
+        let refused = GpuError::Lengths { one: 3, other: 5000 };
+        assert_eq!(gpu.nearest(&a, &b, 2).map(|_| ()), Err(refused.clone()));
+        assert_eq!(gpu.nearest(&a, &b, 0).map(|_| ()), Err(refused));
+        let refused = GpuError::Lengths { one: 3, other: 0 };
+        assert_eq!(gpu.nearest(&a, &none, 3).map(|_| ()), Err(refused));
         let refused = GpuError::Lengths { one: 0, other: 3 };
         assert_eq!(gpu.gather(&none, &a).map(|_| ()), Err(refused));
         assert_eq!(gpu.gather(&none, &none).unwrap().len(), 0);
