@@ -113,13 +113,13 @@ async function dots(page: Page): Promise<string> {
 /** What a person does to a timeline, each step leading to other cells or colours. */
 const STEPS: readonly { readonly name: string; readonly act: (page: Page, timeline: Locator) => Promise<void> }[] = [
   { name: "the whole trace", act: () => Promise.resolve() },
+  { name: "dark", act: async (page) => { await look(page, "Dark"); } },
   { name: "nearer", act: async (_, timeline) => { await timeline.press("w"); await timeline.press("w"); await timeline.press("d"); } },
   { name: "much nearer", act: async (_, timeline) => { for (let time = 0; time < 4; time += 1) await timeline.press("w"); } },
-  { name: "dark", act: async (page) => { await look(page, "Dark"); } },
   { name: "colours by group", act: async (page) => { await look(page, "By group"); } },
-  { name: "one function lit", act: async (page) => { await page.getByTestId("timeline-legend").getByRole("button").filter({ hasText: "outer" }).first().hover(); } },
+  { name: "one function lit", act: async (page) => { await page.getByTestId("timeline-legend").getByRole("button").filter({ hasText: "outer 3" }).hover(); } },
   { name: "busy share", act: async (page) => { await cells(page, "busy share"); } },
-  { name: "depth", act: async (page, timeline) => { await cells(page, "call depth"); await timeline.press("Home"); } },
+  { name: "depth", act: async (page, timeline) => { await page.mouse.move(2, 2); await cells(page, "call depth"); await timeline.press("Home"); } },
 ];
 
 async function look(page: Page, entry: string): Promise<void> {
@@ -172,7 +172,7 @@ test("where the device is lost, also while a picture is drawn, the processor dra
   const timeline = await openWide(page, info, "webgpu");
   await expect(timeline).toHaveAttribute("data-cells-by", "webgpu");
   await dots(page);
-  // The next piece is submitted to a device that is no longer there.
+  // The next piece, of all that the other theme colours in one frame, is submitted to a device that is no longer there.
   await page.evaluate(() => {
     const { seen } = window as unknown as Seen;
     seen.loseAt = seen.submits + 1;
