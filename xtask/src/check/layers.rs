@@ -136,10 +136,16 @@ const CRATES: &[Crate] = &[
         uses: &["parallax-base", "parallax-columns"],
     },
     Crate {
+        name: "parallax-store",
+        folder: "crates/store",
+        is_for_browser: false,
+        uses: &["parallax-base", "parallax-native"],
+    },
+    Crate {
         name: "parallax-places",
         folder: "crates/places",
         is_for_browser: false,
-        uses: &["parallax-base", "parallax-native", "parallax-service"],
+        uses: &["parallax-base", "parallax-native", "parallax-service", "parallax-store"],
     },
     Crate {
         name: "parallax-server",
