@@ -38,6 +38,14 @@ pub(crate) const INTEROP: Libraries = Libraries {
     tests: &["crates/python/tests/interop"],
 };
 
+/// A server of object stores, which tests of the tool start themselves.
+pub(crate) const OBJECT_STORE: Libraries = Libraries {
+    folder: "target/tools/object-store",
+    requirements: "crates/cli/tests/store/requirements.txt",
+    is_whole: false,
+    tests: &[],
+};
+
 /// Makes a virtual environment at `folder`, which is emptied, and installs `packages` into it.
 /// Gives the path of its Python.
 pub(crate) fn environment(folder: &Path, packages: &[&str]) -> Result<PathBuf> {

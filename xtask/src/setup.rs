@@ -34,6 +34,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Ok(_) => show("python", "libraries for the tests of the package installed"),
         Err(why) => show("python", &format!("libraries for tests absent: {why:#}")),
     }
+    object_store();
     match python::INTEROP.python() {
         Ok(_) => show("hatchet", "Hatchet, Thicket, Extra-P and plotnine installed for tests"),
         Err(why) => show("hatchet", &format!("absent, tests are skipped: {why:#}")),
@@ -132,6 +133,14 @@ pub(crate) fn programs() {
             Ok(()) => show(name, "absent: its package came without it; tests are skipped"),
             Err(why) => show(name, &format!("absent, tests are skipped: {why}")),
         }
+    }
+}
+
+/// A server of object stores; tests that read from one are skipped without it.
+pub(crate) fn object_store() {
+    match python::OBJECT_STORE.python() {
+        Ok(_) => show("s3", "a server for tests installed"),
+        Err(why) => show("s3", &format!("absent, tests are skipped: {why:#}")),
     }
 }
 

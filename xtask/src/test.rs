@@ -24,6 +24,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
     let filters = args.rest();
     setup::base()?;
     setup::programs();
+    setup::object_store();
     let started = Instant::now();
     let mut run = Run { counts: Counts::default(), skipped: Skipped::begin()?, is_sound: true };
     if filters == ["python"] {
@@ -193,7 +194,7 @@ fn page(run: &mut Run) -> Result<()> {
 /// tool can use GPUs.
 pub(crate) const FEATURES: [&str; 2] = [
     "--features",
-    "parallax-wire/typescript,parallax-cli/gpu,parallax-cli/sql,parallax-cli/cluster,parallax-python/sql",
+    "parallax-wire/typescript,parallax-cli/gpu,parallax-cli/sql,parallax-cli/cluster,parallax-cli/store,parallax-python/sql,parallax-python/store",
 ];
 
 /// The command that runs unit and integration tests.

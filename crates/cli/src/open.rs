@@ -9,8 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use parallax_base::Folder;
 #[cfg(feature = "sql")]
 use parallax_base::{BytesRead, CountedFile, CountedFolder};
-use parallax_native::DiskFolder;
-use parallax_places::{archive_of, around};
+use parallax_places::{Located, Reading, archive_of, around, locate};
 use parallax_service::{
     Control, DataContent, DataSet, ImportError, OpenExperiment, OpenLimits, experiment_at, open,
     open_data, recognise_file,
@@ -78,9 +77,8 @@ pub(crate) fn counted(path: &Path, control: &Control) -> anyhow::Result<Counted>
 /// Names are paths that the user can type.
 pub(crate) fn data_at(path: &Path) -> anyhow::Result<DataSet> {
     let shown = path.display().to_string();
-    let metadata = std::fs::metadata(path).with_context(|| format!("cannot open {shown}"))?;
-    if metadata.is_dir() {
-        let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(path));
+    let failed = || format!("cannot open {shown}");
+    if let Located::Folder(folder) = locate(path, Reading::Mapped).with_context(failed)? {
         let mut data = experiment_at(&folder)?;
         if let DataContent::Trace(input) = &data.content {
             return data_at(&path.join(input.path()));
@@ -90,7 +88,7 @@ pub(crate) fn data_at(path: &Path) -> anyhow::Result<DataSet> {
         }
         return Ok(data);
     }
-    let (folder, name) = around(path)?;
+    let (folder, name) = around(path, Reading::Mapped).with_context(failed)?;
     let mut data = recognise_file(&folder, &name).map_err(|error| named(error, &shown))?;
     if !matches!(data.content, DataContent::Folder { .. }) {
         data.name = shown;

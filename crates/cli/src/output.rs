@@ -229,6 +229,7 @@ fn write_counted(
     write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
     len: &mut u64,
 ) -> io::Result<()> {
+    parallax_places::check_output(path)?;
     // What a link points to is replaced, not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::metadata(&path).is_ok_and(|there| !there.is_file()) {

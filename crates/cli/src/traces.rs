@@ -53,6 +53,7 @@ pub(crate) fn convert(
     memory_bytes: usize,
     control: &Control,
 ) -> anyhow::Result<Issues> {
+    parallax_places::check_output(output)?;
     let mut traces = Vec::new();
     let mut files = Vec::new();
     for input in inputs {

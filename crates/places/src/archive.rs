@@ -13,6 +13,8 @@ use parallax_service::{
     OpenLimits, TraceInput, convert as convert_trace, open, recognise_file,
 };
 
+use crate::Reading;
+use crate::location::{around, canonical, is_in_store, parent, stamps};
 use crate::room::{self, Needed};
 
 /// Files up to this size are converted in memory each time: that is faster than it can be noticed.
@@ -53,24 +55,14 @@ pub enum ArchiveError {
         /// What the system said.
         cause: io::Error,
     },
-    /// A name that no text has.
-    #[error("{path} has no name in UTF-8")]
-    Name {
-        /// The path.
+    /// The folder of the trace cannot be reached.
+    #[error("cannot open {path}: {cause}")]
+    Location {
+        /// Path of the trace.
         path: String,
+        /// Why.
+        cause: io::Error,
     },
-}
-
-/// The folder of a file, and the name of the file in it.
-///
-/// # Errors
-/// When the name is not UTF-8.
-pub fn around(path: &Path) -> Result<(Arc<dyn Folder>, String), ArchiveError> {
-    let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.ok_or_else(|| ArchiveError::Name { path: path.display().to_string() })?;
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = DiskFolder::new(parent.unwrap_or(Path::new(".")));
-    Ok((Arc::new(folder), name.to_owned()))
 }
 
 /// The trace at `path` as an archive; see [`archive_of`].
@@ -78,8 +70,10 @@ pub fn around(path: &Path) -> Result<(Arc<dyn Folder>, String), ArchiveError> {
 /// # Errors
 /// When there is no trace at `path`, or it cannot be converted.
 pub fn archive_at(path: &Path, control: &Control) -> Result<Arc<dyn Folder>, ArchiveError> {
-    let (folder, name) = around(path)?;
     let shown = path.display().to_string();
+    let found = around(path, Reading::Mapped);
+    let (folder, name) =
+        found.map_err(|cause| ArchiveError::Location { path: shown.clone(), cause })?;
     match recognise_file(&folder, &name)?.content {
         DataContent::Trace(input) => archive_of(&input, &shown, control),
         _ => Err(ArchiveError::NotATrace { path: shown }),
@@ -89,11 +83,11 @@ pub fn archive_at(path: &Path, control: &Control) -> Result<Arc<dyn Folder>, Arc
 /// A trace in one file that is read once from front to back need not stay in memory.
 #[must_use]
 pub fn streamed(input: &TraceInput, file: &Path) -> TraceInput {
-    if !input.is_stream() {
+    // Objects of a store are not mapped.
+    if !input.is_stream() || is_in_store(file) {
         return input.clone();
     }
-    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = DiskFolder::streamed(parent.unwrap_or(Path::new(".")));
+    let folder = DiskFolder::streamed(parent(file));
     input.clone().within(Arc::new(folder))
 }
 
@@ -112,9 +106,11 @@ pub fn archive_of(
     let title = title(&file);
     let (options, limits) = (ConvertOptions::default(), OpenLimits::default());
     let cached = cache_folder().map(|cache| cache.join(cache_name(&file, &input)));
-    let size = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
-    // An anchor is small whatever the trace is.
-    let is_small = size <= small_bytes(&file) && !input.is_anchor();
+    // An anchor is small whatever the trace is, and objects may be far away.
+    let is_small = !input.is_anchor() && !is_in_store(&file) && {
+        let size = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
+        size <= small_bytes(&file)
+    };
     if let Some(archive) = cached.filter(|_| !is_small) {
         archive.parent().map(remove_abandoned);
         let kept: Arc<dyn Folder> = Arc::new(DiskFolder::new(&archive));
@@ -193,14 +189,23 @@ pub fn cache_folder() -> Option<PathBuf> {
 
 /// Names the archive by what it is made of: a trace of which any file changes gets another one.
 fn cache_name(file: &Path, input: &TraceInput) -> String {
-    let place = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let place = canonical(file).unwrap_or_else(|_| file.to_owned());
     let folder = place.parent().unwrap_or(Path::new("."));
-    let mut parts: Vec<PathBuf> =
-        input.files().unwrap_or_default().iter().map(|path| folder.join(path)).collect();
-    if parts.is_empty() {
-        parts.push(place.clone());
+    let mut files = input.files().unwrap_or_default();
+    if files.is_empty() {
+        files.push(title(file));
     }
-    let parts: Vec<InputFile> = parts.into_iter().map(InputFile::of).collect();
+    let parts: Vec<InputFile> = match stamps(folder, &files) {
+        Some(stamps) => {
+            let part = |(path, stamp): (&String, Option<u64>)| InputFile {
+                path: folder.join(path),
+                len: stamp,
+                modified_nanos: None,
+            };
+            files.iter().zip(stamps).map(part).collect()
+        }
+        None => files.iter().map(|path| InputFile::of(folder.join(path))).collect(),
+    };
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let version = ARCHIVE_VERSION * CONVERSIONS + CONVERSION;
     format!("{name}-{:016x}.parallax", cache_key(version, &place, &parts))
@@ -215,7 +220,7 @@ const CONVERSIONS: u32 = 1000;
 /// A file that an archive is made of, as it is now.
 struct InputFile {
     path: PathBuf,
-    /// Its length; `None` where it cannot be seen.
+    /// Its length, or what stands for its content in a store; `None` where it cannot be seen.
     len: Option<u64>,
     /// When it was changed, in nanoseconds since 1970.
     modified_nanos: Option<u128>,

@@ -7,7 +7,8 @@ use parallax_base::{ChosenFiles, Folder, StableHash};
 use parallax_native::DiskFolder;
 use parallax_service::{DataContent, recognise_file};
 
-use crate::folders::{FileAlone, MergedFolder};
+use crate::folders::MergedFolder;
+use crate::location::{self, Located, canonical, is_in_store, locate};
 
 /// Something that may be opened: a root of the protocol.
 #[derive(Clone)]
@@ -30,7 +31,10 @@ impl DataRoot {
         let files = self.parts.iter().filter_map(|(prefix, folder)| {
             path.strip_prefix(prefix.as_str()).map(|rest| folder.join(rest))
         });
-        files.into_iter().find(|file| file.is_file())
+        let is_there = |file: &PathBuf| {
+            file.is_file() || (is_in_store(file) && matches!(self.folder.open(path), Ok(Some(_))))
+        };
+        files.into_iter().find(is_there)
     }
 }
 
@@ -54,7 +58,7 @@ pub enum Reading {
 }
 
 impl Reading {
-    fn folder(self, path: &Path) -> DiskFolder {
+    pub(crate) fn folder(self, path: &Path) -> DiskFolder {
         match self {
             Self::Streamed => DiskFolder::streamed(path),
             Self::Mapped => DiskFolder::new(path),
@@ -113,31 +117,30 @@ pub fn places(paths: &[PathBuf], reading: Reading) -> Result<Vec<DataRoot>, Path
 }
 
 fn resolve(path: &Path, reading: Reading) -> std::io::Result<ResolvedPath> {
-    let canonical = path.canonicalize()?;
+    let canonical = canonical(path)?;
     let name = |path: &Path| {
         let name = path.file_name().unwrap_or(path.as_os_str());
         name.to_string_lossy().into_owned()
     };
-    if canonical.is_dir() {
-        let folder = Arc::new(reading.folder(path));
-        let base = path.to_owned();
-        return Ok(ResolvedPath {
-            name: name(&canonical),
-            canonical,
-            is_file: false,
-            folder,
-            base,
-        });
-    }
+    let (folder, file_name) = match locate(path, reading)? {
+        Located::File(folder, name) => (folder, name),
+        Located::Folder(folder) => {
+            let base = path.to_owned();
+            return Ok(ResolvedPath {
+                name: name(&canonical),
+                canonical,
+                is_file: false,
+                folder,
+                base,
+            });
+        }
+    };
     // The name that was typed counts, not that of what a link leads to.
-    let file_name = name(path);
-    let alone = FileAlone::new(path, file_name.clone(), reading);
+    let alone = location::alone(path, &file_name, reading)?;
     // What cannot be read says so here, and not when it is opened in the page.
     alone.open(&file_name).map_err(std::io::Error::other)?;
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let parent = parent.unwrap_or_else(|| Path::new("."));
+    let parent = location::parent(path);
     let base = parent.to_owned();
-    let folder: Arc<dyn Folder> = Arc::new(reading.folder(parent));
     match recognise_file(&folder, &file_name).map(|data| data.content) {
         Ok(DataContent::Folder { .. }) => return resolve(parent, reading),
         Ok(DataContent::Trace(input)) => {
@@ -155,7 +158,7 @@ fn resolve(path: &Path, reading: Reading) -> std::io::Result<ResolvedPath> {
         }
         _ => {}
     }
-    Ok(ResolvedPath { name: file_name, canonical, is_file: true, folder: Arc::new(alone), base })
+    Ok(ResolvedPath { name: file_name, canonical, is_file: true, folder: alone, base })
 }
 
 /// Under which folder each path lies when all are seen together: the last part of it, and as many

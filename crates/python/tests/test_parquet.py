@@ -1,4 +1,4 @@
-"""Tables as Parquet files, which DuckDB and Polars read."""
+"""Tables as Parquet files, which DuckDB, Dask and Polars read."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
+import dask.dataframe
 import duckdb
 import polars
 import pytest
@@ -46,6 +47,22 @@ def test_duckdb_gives_what_sql_gives(tables: Path, reactor: parallax.Experiment)
     first = f"SELECT count(*) FROM '{tables}/values/part-01-10.parquet'"
     counted = reactor.sql("SELECT count(*) AS n FROM values WHERE profile_id <= 10")["n"]
     assert duckdb.sql(first).fetchall() == [(counted[0],)]
+
+
+def test_dask_gives_what_sql_gives(tables: Path, reactor: parallax.Experiment) -> None:
+    values = dask.dataframe.read_parquet(tables / "values")
+    assert values.npartitions > 1
+    metrics = dask.dataframe.read_parquet(tables / "metrics.parquet")
+    metrics = metrics[(metrics.metric == "REALTIME") & (metrics.scope == "function")]
+    contexts = dask.dataframe.read_parquet(tables / "contexts.parquet")
+    joined = values.merge(metrics, on="metric_id").merge(contexts, on="context_id")
+    sums = joined.groupby("name").value.sum().compute()
+    own = SUMS.replace("LIMIT 10", "").format(
+        values="values", contexts="contexts", metrics="metrics"
+    )
+    expected = reactor.sql(own)
+    found = {name: total for name, total in sums.items()}
+    assert found == pytest.approx(dict(zip(expected["name"], expected["total"], strict=True)))
 
 
 def test_polars_reads_the_columns_of_sql(tables: Path, reactor: parallax.Experiment) -> None:

@@ -2,11 +2,10 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use parallax_native::{DiskFolder, MappedFile};
+use parallax_places::{Located, Reading, canonical, locate};
 use parallax_service::{
     Alignment, Answer, Issues, OpenLimits, ProfileInput, Severity, WorkflowRequest,
 };
@@ -209,16 +208,17 @@ fn profile(
 fn profiles(inputs: &[NamedPath]) -> anyhow::Result<Vec<(String, ProfileInput)>> {
     let named = inputs.iter().map(|input| {
         let shown = input.path.display().to_string();
-        let place =
-            std::fs::canonicalize(&input.path).with_context(|| format!("cannot open {shown}"))?;
-        let own = if place.is_dir() { place.file_name() } else { place.file_stem() };
-        let own = own.unwrap_or_default().to_string_lossy().into_owned();
-        let part = if place.is_dir() {
-            ProfileInput::Folder(Arc::new(DiskFolder::new(&input.path)))
-        } else {
-            let file = MappedFile::open(&place).with_context(|| format!("cannot open {shown}"))?;
-            ProfileInput::File(Arc::new(file), shown)
+        let failed = || format!("cannot open {shown}");
+        let place = canonical(&input.path).with_context(failed)?;
+        let (own, part) = match locate(&place, Reading::Mapped).with_context(failed)? {
+            Located::Folder(folder) => (place.file_name(), ProfileInput::Folder(folder)),
+            Located::File(folder, name) => {
+                let file = folder.open(&name).with_context(failed)?;
+                let file = file.ok_or_else(|| anyhow::anyhow!("{shown} is not there any more"))?;
+                (place.file_stem(), ProfileInput::File(file, shown))
+            }
         };
+        let own = own.unwrap_or_default().to_string_lossy().into_owned();
         Ok((input.name.clone().unwrap_or(own), part))
     });
     named.collect()

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use parallax_base::{LocationIdx, TimeWindow, TrackIdx};
 use parallax_native::{Unfinished, lost_file};
+use parallax_places::check_output;
 use parallax_protocol::{LocationsRequest, Table, TypedTable as _};
 use parallax_service::{Answers as _, OpenExperiment};
 
@@ -109,6 +110,7 @@ pub(super) fn tables(
     output: &Path,
     size: PartSize,
 ) -> anyhow::Result<()> {
+    check_output(output)?;
     let opened = open::database(input, &context.control)?;
     let failed = || format!("cannot write {}", output.display());
     if output.exists() {

@@ -94,6 +94,7 @@ mod session {
 
     use anyhow::Context as _;
     use parallax_base::BytesRead;
+    use parallax_places::StoreTraffic;
     use parallax_base::quantity::{counted, quantity};
     use parallax_service::{Answer, Severity};
     use parallax_sql::{
@@ -217,8 +218,10 @@ mod session {
             if *stats {
                 let Counted { opened, read, len_bytes } = open::counted(path, &context.control)?;
                 let before = read.bytes();
-                let opening = format!("opening read {}", quantity(before as f64, "B"));
-                let statistics = Some(Statistics { read, before, len_bytes });
+                let store = parallax_places::store_traffic();
+                let asked = requests(store, StoreTraffic::default());
+                let opening = format!("opening read {}{asked}", quantity(before as f64, "B"));
+                let statistics = Some(Statistics { read, before, len_bytes, store });
                 return Ok(Self {
                     source: Arc::new(opened).into(),
                     statistics,
@@ -237,6 +240,22 @@ mod session {
         before: u64,
         /// Length of all files.
         len_bytes: u64,
+        /// What object stores were asked before the statement.
+        store: StoreTraffic,
+    }
+
+    /// What was asked of object stores between two times, as the end of a sentence; nothing where
+    /// that is nothing.
+    fn requests(now: StoreTraffic, before: StoreTraffic) -> String {
+        let (requests, bytes) = (now.requests - before.requests, now.bytes - before.bytes);
+        if now.requests == 0 {
+            return String::new();
+        }
+        format!(
+            "; {} to the object store, {} received",
+            counted(requests, "request"),
+            quantity(bytes as f64, "B")
+        )
     }
 
     impl Statistics {
@@ -244,8 +263,10 @@ mod session {
         fn told(&mut self, elapsed: Duration) -> String {
             let now = self.read.bytes();
             let read = now - std::mem::replace(&mut self.before, now);
+            let store = parallax_places::store_traffic();
+            let asked = requests(store, std::mem::replace(&mut self.store, store));
             format!(
-                "read {} of {} in {}",
+                "read {} of {} in {}{asked}",
                 quantity(read as f64, "B"),
                 quantity(self.len_bytes as f64, "B"),
                 quantity(elapsed.as_secs_f64(), "s")

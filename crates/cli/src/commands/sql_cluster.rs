@@ -62,7 +62,7 @@ struct ExecutorArgs {
     /// Where the scheduler listens. It may be started later.
     #[arg(long, value_name = "ADDRESS:PORT")]
     scheduler: String,
-    /// A folder whose databases may be read; can be given several times.
+    /// A folder whose databases may be read, also s3://BUCKET/PREFIX; can be given several times.
     #[arg(long, value_name = "FOLDER", required = true)]
     root: Vec<PathBuf>,
     /// Parts to compute at the same time; as many as there are cores, when not given.
@@ -106,9 +106,8 @@ mod members {
     use std::time::Duration;
 
     use anyhow::Context as _;
-    use parallax_base::Folder as _;
     use parallax_cluster::{Cluster, Databases, Executor, Scheduler, SchedulerOptions, Secret};
-    use parallax_native::{DiskFolder, file_stamp};
+    use parallax_places::{canonical, fingerprint as fingerprint_at, is_in_store};
     use parallax_service::{Control, DataContent};
     use parallax_sql::{SqlLimits, SqlSession};
 
@@ -146,7 +145,7 @@ mod members {
     fn executor(context: &Context, arguments: ExecutorArgs) -> anyhow::Result<()> {
         let secret = Secret::read(&arguments.token.token_file)?;
         let root = |root: PathBuf| {
-            root.canonicalize().with_context(|| format!("the root {}", root.display()))
+            canonical(&root).with_context(|| format!("the root {}", root.display()))
         };
         let roots = arguments.root.into_iter().map(root).collect::<anyhow::Result<Vec<_>>>()?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -187,22 +186,21 @@ mod members {
         database: &Path,
     ) -> anyhow::Result<Cluster> {
         let secret = Secret::read(token_file)?;
-        let path = database
-            .canonicalize()
+        let path = canonical(database)
             .with_context(|| format!("cannot open {}", database.display()))?;
         let fingerprint = fingerprint(&path)?;
         Ok(Cluster::new(address, secret, path, fingerprint)?)
     }
 
-    /// A number made of the names, sizes and times of the files of a database.
+    /// A number made of the names, sizes and times of the files of a database, or of what a store
+    /// calls their contents.
     fn fingerprint(path: &Path) -> anyhow::Result<u64> {
-        if path.is_dir() {
-            return Ok(DiskFolder::new(path).fingerprint()?);
+        if !path.is_dir() && !is_in_store(path)
+            && let DataContent::Folder { folder, .. } = open::data_at(path)?.content
+        {
+            return Ok(folder.fingerprint()?);
         }
-        match open::data_at(path)?.content {
-            DataContent::Folder { folder, .. } => Ok(folder.fingerprint()?),
-            _ => Ok(file_stamp(path).with_context(|| format!("cannot open {}", path.display()))?),
-        }
+        fingerprint_at(path).with_context(|| format!("cannot open {}", path.display()))
     }
 
     /// Databases that an executor keeps open.
@@ -219,7 +217,7 @@ mod members {
     impl Databases for BelowRoots {
         fn session(&self, path: &Path, expected: u64) -> Result<Arc<SqlSession>, String> {
             let shown = path.display();
-            let path = path.canonicalize().map_err(|error| {
+            let path = canonical(path).map_err(|error| {
                 format!("{shown} cannot be opened here: {error}; all members need the same path")
             })?;
             if !self.roots.iter().any(|root| path.starts_with(root)) {

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use parallax_base::{Folder, Source};
-use parallax_native::{DiskFolder, StreamedFile};
-use parallax_places::archive_of;
+use parallax_base::Source;
+use parallax_places::{Located, Reading, archive_of, around, locate};
 use parallax_service::scaling::{
     Ensemble, EnsembleOptions, ParameterTable, ScalingContent, ScalingSource, open_ensemble,
 };
@@ -45,15 +44,19 @@ pub(crate) fn ensemble(
 /// Whether `path` is measurements of several runs: a file of them, or a folder that is no single
 /// experiment.
 pub(crate) fn is_ensemble(path: &Path) -> bool {
-    let found = data_at(path);
-    if path.is_dir() { found.is_err() } else { found.is_ok_and(|data| !data.is_experiment()) }
+    match locate(path, Reading::Mapped) {
+        Ok(Located::Folder(_)) => data_at(path).is_err(),
+        Ok(Located::File(..)) => data_at(path).is_ok_and(|data| !data.is_experiment()),
+        Err(_) => false,
+    }
 }
 
 /// The file at `path`.
 pub(crate) fn file(path: &Path) -> anyhow::Result<Source> {
-    let file =
-        StreamedFile::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    Ok(Arc::new(file))
+    let failed = || format!("cannot open {}", path.display());
+    let (folder, name) = around(path, Reading::Streamed).with_context(failed)?;
+    let file = folder.open(&name).with_context(failed)?;
+    file.with_context(|| format!("{}: there is no such file", failed()))
 }
 
 /// What is at `path`: a file or an experiment, or the experiments of a folder, or else its files of
@@ -63,12 +66,12 @@ fn sources_at(
     control: &Control,
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Vec<ScalingSource>> {
-    let metadata =
-        std::fs::metadata(path).with_context(|| format!("cannot open {}", path.display()))?;
-    if !metadata.is_dir() {
+    let located = locate(path, Reading::Mapped);
+    let Located::Folder(folder) =
+        located.with_context(|| format!("cannot open {}", path.display()))?
+    else {
         return Ok(vec![source(&data_at(path)?, control)?]);
-    }
-    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(path));
+    };
     if let Ok(only) = data_at(path) {
         return Ok(vec![source(&only, control)?]);
     }
