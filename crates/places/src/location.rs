@@ -41,8 +41,7 @@ pub fn around(path: &Path, reading: Reading) -> io::Result<(Arc<dyn Folder>, Str
     if let Some(address) = address(path)? {
         return in_store::around(&address);
     }
-    let no_text =
-        || io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8");
+    let no_text = || io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8");
     let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(no_text)?;
     Ok((Arc::new(reading.folder(parent(path))), name.to_owned()))
 }

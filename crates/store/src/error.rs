@@ -81,7 +81,9 @@ pub enum StoreError {
         bucket: String,
     },
     /// The store does not answer.
-    #[error("{address}: no answer from {endpoint}: {cause}; check the network and AWS_ENDPOINT_URL")]
+    #[error(
+        "{address}: no answer from {endpoint}: {cause}; check the network and AWS_ENDPOINT_URL"
+    )]
     Unreachable {
         /// What was asked for.
         address: String,
@@ -126,7 +128,7 @@ impl StoreError {
             Error::NotFound { .. } => return Self::Nothing { address },
             Error::Precondition { .. } => return Self::Changed { address },
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-                let code = code.unwrap_or_else(|| "it gives no reason".to_owned());
+                let code = code.unwrap_or_else(|| "403".to_owned());
                 return Self::Denied { address, endpoint, code };
             }
             _ => {}

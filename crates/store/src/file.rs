@@ -70,8 +70,8 @@ impl StoreFile {
     }
 
     fn read_large(&self, range: Range<u64>, buffer: &mut [u8]) -> Result<(), StoreError> {
-        let starts = (range.start..range.end)
-            .step_by(usize::try_from(LARGE_BYTES).unwrap_or(usize::MAX));
+        let starts =
+            (range.start..range.end).step_by(usize::try_from(LARGE_BYTES).unwrap_or(usize::MAX));
         let parts = starts.map(|start| start..(start + LARGE_BYTES).min(range.end));
         // No more in memory at a time than a few requests bring.
         let parts: Vec<Range<u64>> = parts.collect();

@@ -31,7 +31,15 @@ pub enum Content {
 pub fn look(address: &Address) -> Result<Content, StoreError> {
     let folder = StoreFolder::new(address)?;
     // A listing first: what is wrong with the bucket is said in replies to it alone.
-    if !folder.listing(true)?.is_empty() {
+    let listing = folder.listing(true)?;
+    if !listing.is_empty() {
+        let first = listing.iter().find(|(_, version)| version.len > 0);
+        if let Some((path, version)) = first
+            && let Some(path) = address.below(path)
+        {
+            // Who may list may not always read: said once here, and not about each file.
+            folder.bucket.ranges(&path, version, vec![0..1])?;
+        }
         return Ok(Content::Folder(folder));
     }
     let nothing = || StoreError::Nothing { address: address.to_string() };

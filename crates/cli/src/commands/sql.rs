@@ -94,8 +94,8 @@ mod session {
 
     use anyhow::Context as _;
     use parallax_base::BytesRead;
-    use parallax_places::StoreTraffic;
     use parallax_base::quantity::{counted, quantity};
+    use parallax_places::StoreTraffic;
     use parallax_service::{Answer, Severity};
     use parallax_sql::{
         SqlAnswer, SqlError, SqlLimits, SqlSession, SqlSource, SqlStatement, SqlWorkers,

@@ -186,8 +186,8 @@ mod members {
         database: &Path,
     ) -> anyhow::Result<Cluster> {
         let secret = Secret::read(token_file)?;
-        let path = canonical(database)
-            .with_context(|| format!("cannot open {}", database.display()))?;
+        let path =
+            canonical(database).with_context(|| format!("cannot open {}", database.display()))?;
         let fingerprint = fingerprint(&path)?;
         Ok(Cluster::new(address, secret, path, fingerprint)?)
     }
@@ -195,7 +195,8 @@ mod members {
     /// A number made of the names, sizes and times of the files of a database, or of what a store
     /// calls their contents.
     fn fingerprint(path: &Path) -> anyhow::Result<u64> {
-        if !path.is_dir() && !is_in_store(path)
+        if !path.is_dir()
+            && !is_in_store(path)
             && let DataContent::Folder { folder, .. } = open::data_at(path)?.content
         {
             return Ok(folder.fingerprint()?);
