@@ -38,7 +38,7 @@ pub fn look(address: &Address) -> Result<Content, StoreError> {
             && let Some(path) = address.below(path)
         {
             // Who may list may not always read: said once here, and not about each file.
-            folder.bucket.ranges(&path, version, vec![0..1])?;
+            folder.bucket.ranges(&path, version, std::iter::once(0..1).collect())?;
         }
         return Ok(Content::Folder(folder));
     }
