@@ -1,14 +1,14 @@
 //! Opening what the user names, and showing progress while long questions run.
 
 use std::path::Path;
+#[cfg(feature = "sql")]
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use parallax_base::Folder;
 #[cfg(feature = "sql")]
-use parallax_base::{BytesRead, CountedFile, CountedFolder};
+use parallax_base::{BytesRead, CountedFile, CountedFolder, Folder};
 use parallax_places::{Located, Reading, archive_of, around, locate};
 use parallax_service::{
     Control, DataContent, DataSet, ImportError, OpenExperiment, OpenLimits, experiment_at, open,

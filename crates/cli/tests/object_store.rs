@@ -1,6 +1,6 @@
 //! Databases in an object store, by moto's server of S3: the answers of a disk, few requests, and
 //! clear errors where the store refuses, changes or is lost.
-#![cfg(feature = "store")]
+#![cfg(all(feature = "store", feature = "cluster", unix))]
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
 mod common;
@@ -210,7 +210,7 @@ impl Proxy {
         std::thread::spawn(move || {
             for client in listener.incoming() {
                 let (target, fate, bytes) = (target.clone(), Arc::clone(&fate), Arc::clone(&bytes));
-                std::thread::spawn(move || pass(client.unwrap(), &target, &*fate, &bytes));
+                std::thread::spawn(move || pass(&client.unwrap(), &target, &*fate, &bytes));
             }
         });
         Self { address, bytes: counted }
@@ -218,7 +218,7 @@ impl Proxy {
 }
 
 /// Passes one request, which has no body, as none of the tool has.
-fn pass(client: TcpStream, target: &str, fate: &dyn Fn(&str) -> Fate, bytes: &AtomicU64) {
+fn pass(mut client: &TcpStream, target: &str, fate: &dyn Fn(&str) -> Fate, bytes: &AtomicU64) {
     let mut requests = BufReader::new(client.try_clone().unwrap());
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -239,7 +239,7 @@ fn pass(client: TcpStream, target: &str, fate: &dyn Fn(&str) -> Fate, bytes: &At
     let is_cut = matches!(fate, Fate::Cut);
     let len = if is_cut { answer.len() - answer.len().min(100) } else { answer.len() };
     bytes.fetch_add(len as u64, Ordering::Relaxed);
-    let _ = (&client).write_all(&answer[..len]);
+    let _ = client.write_all(&answer[..len]);
     // The server has said that this connection ends.
     let _ = client.shutdown(Shutdown::Both);
 }
@@ -336,7 +336,11 @@ fn connections_that_break_are_made_again_and_those_that_cannot_be_end_with_an_er
     // Every second answer ends too early.
     let number = AtomicU64::new(0);
     let proxy = Proxy::new(&server, move |_| {
-        if number.fetch_add(1, Ordering::Relaxed) % 2 == 0 { Fate::Cut } else { Fate::Pass }
+        if number.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+            Fate::Cut
+        } else {
+            Fate::Pass
+        }
     });
     assert_eq!(printed(ask(&proxy)), expected);
 
@@ -399,7 +403,6 @@ impl Drop for Processes {
     }
 }
 
-#[cfg(all(feature = "cluster", unix))]
 #[test]
 fn executors_read_databases_in_a_store() {
     let Some(server) = Server::start() else { return };
