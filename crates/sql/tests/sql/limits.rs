@@ -75,7 +75,7 @@ const ENDLESS: &str = "SELECT count(*) FROM contexts a, contexts b, contexts c, 
 #[test]
 fn statements_end_when_their_time_is_over_or_they_are_withdrawn() {
     let opened = opened(&fixture(PROFILE));
-    let limits = SqlLimits { time: Some(Duration::from_millis(300)), ..SqlLimits::default() };
+    let limits = SqlLimits { time: Some(Duration::from_secs(1)), ..SqlLimits::default() };
     let limited = SqlSession::new(Arc::clone(&opened), limits).unwrap();
     let error = limited.query(ENDLESS, &Control::new()).unwrap_err();
     assert!(matches!(error, SqlError::TooLong(_)), "{error:?}");
