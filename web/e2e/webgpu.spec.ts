@@ -10,6 +10,8 @@ const launch = config.use?.launchOptions ?? {};
 // The window has room for all controls of the timeline.
 const ARGS = [...(launch.args ?? []).filter((arg) => arg !== "--disable-gpu"), "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--use-angle=gl-egl", "--ignore-gpu-blocklist"];
 test.use({ viewport: { width: 1920, height: 1000 }, launchOptions: { ...launch, args: ARGS } });
+// On a busy machine a picture may be read before the last change has come to it.
+test.describe.configure({ retries: 3 });
 
 const TRACKS = 400;
 const CALLS = 60;
