@@ -20,6 +20,7 @@ mod subtree;
 mod sums;
 mod tables;
 mod task;
+mod withdrawal;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -49,6 +50,7 @@ use questions::Notes;
 pub use source::SqlSource;
 use task::Planned;
 pub use task::{SqlRoom, SqlTask, SqlWorkers};
+use withdrawal::Withdrawal;
 
 /// Why a statement has no result.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -342,7 +344,7 @@ impl SqlSession {
         control: &Control,
     ) -> Result<T, SqlError> {
         let Some(runtime) = &self.engine.runtime else { return Err(SqlError::Cancelled) };
-        // Waited for here and not by the runtime, whose threads a join may keep busy for hours.
+        // Waited for here and not by the runtime, whose threads may be busy with other statements.
         let (send, receive) = mpsc::sync_channel(1);
         let work = runtime.spawn(async move {
             // Nobody waits any more where the statement was withdrawn.
@@ -483,17 +485,15 @@ impl SqlSession {
             .with_runtime_env(Arc::clone(&self.engine.environment))
             .with_default_features()
             .build();
-        let state = match others {
-            // After all others, which see the same plan everywhere.
-            Some(others) => {
-                let mut rules = state.physical_optimizers().to_vec();
-                rules.push(Arc::new(others));
-                SessionStateBuilder::new_from_existing(state)
-                    .with_physical_optimizer_rules(rules)
-                    .build()
-            }
-            None => state,
-        };
+        let mut rules = state.physical_optimizers().to_vec();
+        rules.push(Arc::new(Withdrawal(control.clone())));
+        // After all others, which see the same plan everywhere.
+        if let Some(others) = others {
+            rules.push(Arc::new(others));
+        }
+        let state = SessionStateBuilder::new_from_existing(state)
+            .with_physical_optimizer_rules(rules)
+            .build();
         let context = SessionContext::new_with_state(state);
         let catalog = Arc::new(MemoryCatalogProvider::new());
         let schema = tables::Catalogue {

@@ -95,6 +95,42 @@ fn statements_end_when_their_time_is_over_or_they_are_withdrawn() {
 }
 
 #[test]
+fn threads_of_withdrawn_statements_are_free_again() {
+    let opened = opened(&fixture(PROFILE));
+    let session = session(&opened);
+    let endless = [
+        ENDLESS,
+        "SELECT sum(a.depth + b.depth + c.depth + d.depth)
+         FROM contexts a, contexts b, contexts c, contexts d",
+        "SELECT count(*) FROM contexts a, contexts b, contexts c, contexts d
+         WHERE a.depth + b.depth + c.depth + d.depth < -random()",
+        "SELECT count(*) FROM contexts a JOIN (SELECT 1 AS one, b.depth FROM contexts b, contexts c) f
+         ON a.kind IS NOT NULL AND f.one = 1 AND a.depth > f.depth * 1000 JOIN contexts g
+         ON f.one = length('a' || substr(g.name, 1, 0)) AND g.depth < f.depth - 1000 + a.depth
+         JOIN contexts h ON f.one = length('b' || substr(h.name, 1, 0)) AND h.depth > 1000 * a.depth",
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
+        "SELECT count(*) FROM generate_series(1, 1000000000000)",
+    ];
+    // Each more often than there are threads.
+    let threads = std::thread::available_parallelism().unwrap().get();
+    for statement in endless {
+        for _ in 0..=threads {
+            let control = Control::new();
+            let withdrawn = control.clone();
+            let other = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(150));
+                withdrawn.cancel();
+            });
+            let error = session.query(statement, &control).unwrap_err();
+            assert!(matches!(error, SqlError::Cancelled), "{statement}: {error:?}");
+            other.join().unwrap();
+        }
+        let next = session.query("SELECT 1 + 1", &Control::new()).unwrap();
+        assert_eq!(rows(&next), [["2"]], "{statement}");
+    }
+}
+
+#[test]
 fn the_first_rows_are_told_from_all_rows() {
     let opened = opened(&fixture(PROFILE));
     let engine = Arc::new(SqlEngine::new(SqlLimits::default()).unwrap());
