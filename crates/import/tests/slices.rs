@@ -15,6 +15,7 @@ use parallax_model::{
     Combine, ContextChoice, ContextKind, ContextTree, Experiment, Formula, MetricChoice, Plan,
     ProfileStore, Relation, Scope, SliceColumns, SliceRequest, TraceStore,
 };
+use parallax_testkit::hpctoolkit::generate::{GenerateOptions, generate};
 use parallax_testkit::hpctoolkit::{
     Database, Files, Layout, Sample, Scope as WrittenScope, WriteOptions, arbitrary,
 };
@@ -581,6 +582,82 @@ fn files_that_were_not_examined_are_said_where_one_may_be_missed() {
     assert_eq!(kinds(10_001 - direct, false), ["files-unread"]);
     if files.contains_key("trace.db") {
         assert!(kinds(10_001, true).is_empty(), "nothing can be missed");
+    }
+}
+
+#[test]
+fn a_block_that_lacks_a_value_is_not_believed_also_where_few_contexts_are_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = GenerateOptions {
+        ranks: 40,
+        contexts: 300,
+        values_per_rank: 150,
+        trace_samples: 0,
+        ..GenerateOptions::default()
+    };
+    generate(folder.path(), &options, |_, _, _| ()).unwrap();
+    let files = ["meta.db", "profile.db", "cct.db"];
+    let files = files.map(|name| (name, std::fs::read(folder.path().join(name)).unwrap()));
+    let opened_with = |change: &dyn Fn(&mut Vec<u8>)| {
+        let files = files.clone().map(|(name, mut bytes)| {
+            if name == "cct.db" {
+                change(&mut bytes);
+            }
+            (name.to_owned(), bytes)
+        });
+        open(&(Arc::new(MemoryFolder::new("test", files)) as Arc<dyn Folder>))
+    };
+    let of = |experiment: &Experiment, context: u32, plan: Plan| {
+        let locations = experiment.locations.iter();
+        let locations = locations.filter(|&l| Some(l) != experiment.locations.summary()).collect();
+        let contexts = ContextChoice::Ids(vec![context]);
+        slice(experiment, &SliceRequest { contexts, plan, ..everything(locations) })
+    };
+    let issues = |experiment: &Experiment| -> Vec<&'static str> {
+        profiles(experiment).late_issues().list().iter().map(|issue| issue.kind).collect()
+    };
+    let word = |bytes: &[u8], at: usize| {
+        u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize
+    };
+    // Where the record of a context lies: the section, its table, 32 bytes for each.
+    let info = |bytes: &[u8], context: u32| {
+        let section = word(bytes, 0x18);
+        word(bytes, section) + context as usize * 32
+    };
+
+    let whole = opened_with(&|_| ());
+    let expected: Vec<_> = (0..300).map(|c| of(&whole, c, Plan::LocationMajor)).collect();
+    let common = (0..300_u32).find(|&c| expected[c as usize].len() > 60).unwrap();
+    for context in 0..300 {
+        let found = of(&whole, context, Plan::ContextMajor);
+        assert_eq!(found, expected[context as usize], "context {context}");
+    }
+    assert!(issues(&whole).is_empty());
+
+    let lacking = |bytes: &mut Vec<u8>| {
+        let at = info(bytes, common);
+        let count = word(bytes, at) as u64 - 1;
+        bytes[at..at + 8].copy_from_slice(&count.to_le_bytes());
+    };
+    let disordered = |bytes: &mut Vec<u8>| {
+        // The first value is that of another rank.
+        let at = word(bytes, info(bytes, common) + 8);
+        bytes[at..at + 4].copy_from_slice(&39_u32.to_le_bytes());
+    };
+    let empty = |bytes: &mut Vec<u8>| {
+        for context in 0..300 {
+            let at = info(bytes, context);
+            bytes[at..at + 8].copy_from_slice(&0_u64.to_le_bytes());
+        }
+    };
+    for (change, issue) in [
+        (&lacking as &dyn Fn(&mut Vec<u8>), "cct-differs"),
+        (&disordered, "cct-unsorted"),
+        (&empty, "cct-differs"),
+    ] {
+        let changed = opened_with(change);
+        assert_eq!(of(&changed, common, Plan::ContextMajor), expected[common as usize]);
+        assert_eq!(issues(&changed), [issue]);
     }
 }
 

@@ -109,6 +109,14 @@ impl SliceColumns {
         }
     }
 
+    /// Adds a value, which follows the others in their order.
+    pub fn push(&mut self, location: u32, context: u32, metric: u16, value: f64) {
+        self.location.push(location);
+        self.context.push(context);
+        self.metric.push(metric);
+        self.value.push(value);
+    }
+
     /// Number of values.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -1,6 +1,7 @@
 //! `cct.db`: the values of `profile.db`, by context. Only profiles other than the summary are in it.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use parallax_base::{Issues, Place, Severity, Source, Stage, read_range};
@@ -19,6 +20,19 @@ pub struct ContextInfo {
     pub num_metrics: u16,
     values: u64,
     indices: u64,
+}
+
+impl ContextInfo {
+    /// Whether there are values, and the index of metrics follows them with no room for another one in
+    /// between, as `hpcprof` writes them.
+    #[must_use]
+    pub fn is_compact(&self) -> bool {
+        let len = self.num_values.checked_mul(PROFILE_VALUE_SIZE as u64);
+        let gap = len
+            .and_then(|len| self.values.checked_add(len))
+            .and_then(|end| self.indices.checked_sub(end));
+        self.num_values > 0 && gap.is_some_and(|gap| gap < PROFILE_VALUE_SIZE as u64)
+    }
 }
 
 /// The content of `cct.db`; everything but the header is read on demand.
@@ -73,6 +87,14 @@ impl CctDb {
     #[must_use]
     pub const fn num_contexts(&self) -> u64 {
         self.table.len
+    }
+
+    /// Whether so many values of all contexts fit into the file, next to the table of contexts.
+    #[must_use]
+    pub fn has_room_for(&self, num_values: u64) -> bool {
+        let table = self.table.len.saturating_mul(self.table.stride);
+        let values = num_values.saturating_mul(PROFILE_VALUE_SIZE as u64);
+        values.saturating_add(table) <= self.source.len()
     }
 
     /// Where the values of the contexts `ids` lie, in their order; ranges that leave the file are
@@ -173,6 +195,25 @@ impl<'a> ContextBlock<'a> {
         }
         read_range(&*self.db.source, self.info.values + start * size, (end - start) * size)
             .map_err(|e| FormatError::read(FileKind::Context.file_name(), e))
+    }
+
+    /// The value of a profile among those of `range`, which are in order of profile; reads few of them.
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub fn find(&self, range: Range<u64>, profile: u32) -> Result<Option<f64>, FormatError> {
+        let Range { mut start, mut end } = range;
+        while start < end {
+            let middle = start + (end - start) / 2;
+            let raw = self.values(middle..middle + 1)?;
+            let Some(found) = Self::decode(&raw).next() else { return Ok(None) };
+            match found.profile.cmp(&profile) {
+                Ordering::Less => start = middle + 1,
+                Ordering::Equal => return Ok(Some(found.value)),
+                Ordering::Greater => end = middle,
+            }
+        }
+        Ok(None)
     }
 
     /// The raw values as profile numbers and numbers, in order of profile.

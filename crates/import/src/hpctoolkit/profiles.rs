@@ -18,6 +18,8 @@ pub(super) struct Profiles {
     cct: Option<CctDb>,
     /// How much of the values `cct.db` holds; found out when first needed.
     cct_state: OnceLock<CctState>,
+    /// Whether some profiles have the values that `cct.db` has; found out when first needed.
+    is_cct_of_profiles: OnceLock<bool>,
     /// Ids of the contexts of the tree, ascending; the root has the lowest.
     sorted_ids: Vec<u32>,
     tree_ids: IdSet,
@@ -46,6 +48,11 @@ pub(super) fn failed(error: &FormatError) -> StoreError {
 /// Bytes that one step of a binary search touches: a cache line.
 const PROBE_BYTES: u64 = 64;
 
+/// Contexts are few when `cct.db` has so many times as many.
+const FEW_CONTEXTS: u64 = 16;
+/// Profiles, from the first to the last, of which the values of a context are compared.
+const COMPARED_PROFILES: usize = 8;
+
 impl Profiles {
     pub(super) fn new(
         profiles: ProfileDb,
@@ -60,6 +67,7 @@ impl Profiles {
             profiles,
             cct,
             cct_state: OnceLock::new(),
+            is_cct_of_profiles: OnceLock::new(),
             sorted_ids,
             tree_ids: IdSet::new(tree_ids),
             // The root comes first.
@@ -78,15 +86,60 @@ impl Profiles {
 
     /// `cct.db`, when it is there and holds at least as many values as `profile.db`: one that lacks
     /// values must not decide what an answer is. Whether it holds more is the second value.
-    fn usable_cct(&self) -> Option<(&CctDb, bool)> {
+    ///
+    /// Counting its values reads 32 bytes for every context there is, far more than an answer about
+    /// a few of them, so it is done only where the blocks of the wanted contexts do not show by
+    /// themselves that they are whole.
+    fn usable_cct(&self, wanted: &ContextChoice) -> Option<(&CctDb, bool)> {
         let cct = self.cct.as_ref()?;
+        if self.cct_state.get().is_none() && self.shows_itself_whole(cct, wanted) {
+            return Some((cct, false));
+        }
         let state = *self.cct_state.get_or_init(|| self.compare(cct));
         (state != CctState::Emptier).then_some((cct, state == CctState::Fuller))
     }
 
-    fn compare(&self, cct: &CctDb) -> CctState {
+    /// Whether the blocks of a few contexts are as `hpcprof` writes them, in a file that has room for
+    /// the values of all, and some profiles have the same values of one of these contexts.
+    fn shows_itself_whole(&self, cct: &CctDb, wanted: &ContextChoice) -> bool {
+        let ContextChoice::Ids(ids) = wanted else { return false };
+        let are_few = ids.len() as u64 <= cct.num_contexts() / FEW_CONTEXTS;
+        if self.is_damaged || !are_few || !cct.has_room_for(self.num_values()) {
+            return false;
+        }
+        let Ok(infos) = Self::context_infos(cct, ids) else { return false };
+        let (Some(&id), Some(info)) = (ids.first(), infos.first()) else { return false };
+        infos.iter().all(ContextInfo::is_compact)
+            && *self.is_cct_of_profiles.get_or_init(|| self.agrees(cct, id, *info).unwrap_or(false))
+    }
+
+    /// Whether profiles from the first to the last have the values of a context that `cct.db` has.
+    fn agrees(&self, cct: &CctDb, id: u32, info: ContextInfo) -> Result<bool, StoreError> {
+        let others = || (0_u32..).zip(self.profiles.infos()).filter(|(_, info)| !info.is_summary);
+        let step = others().count().div_ceil(COMPARED_PROFILES).max(1);
+        let some: Vec<_> = others().step_by(step).map(|(at, _)| LocationIdx::new(at)).collect();
+        let block = cct.block(&info).map_err(|e| failed(&e))?;
+        let mut there = SliceColumns::default();
+        for &location in &some {
+            for (metric, range) in block.metrics() {
+                if let Some(value) = block.find(range, location.get()).map_err(|e| failed(&e))? {
+                    there.push(location.get(), id, metric, value);
+                }
+            }
+        }
+        let (limits, control) = (&self.limits, &Control::new());
+        let here = slice::few_contexts(&self.profiles, &some, &[id], None, limits, control)?;
+        Ok(there == here)
+    }
+
+    /// Values of `profile.db` without the summary.
+    fn num_values(&self) -> u64 {
         let others = self.profiles.infos().iter().filter(|info| !info.is_summary);
-        let expected: u64 = others.map(|info| info.num_values).sum();
+        others.map(|info| info.num_values).fold(0, u64::saturating_add)
+    }
+
+    fn compare(&self, cct: &CctDb) -> CctState {
+        let expected = self.num_values();
         let all = u32::try_from(cct.num_contexts()).unwrap_or(u32::MAX);
         let (found, lost) = match cct.infos(0..all) {
             Ok((infos, lost)) => (infos.iter().map(|info| info.num_values).sum::<u64>(), lost),
@@ -191,7 +244,8 @@ impl ProfileStore for Profiles {
         let (plan, _) = self.estimate(request)?;
         control.begin(locations.len() as u64);
         let values = request.metrics.ids(false);
-        let cct = if plan == Plan::ContextMajor { self.usable_cct() } else { None };
+        let cct =
+            if plan == Plan::ContextMajor { self.usable_cct(&request.contexts) } else { None };
         let by_context = match (plan, cct) {
             (Plan::ContextMajor, Some((cct, _))) => {
                 let ids = self.ids_of(&request.contexts, cct);
@@ -236,7 +290,7 @@ impl ProfileStore for Profiles {
         // Only a damaged profile.db makes it worth looking when all contexts are wanted.
         let is_free = request.plan != Plan::LocationMajor;
         let by_ids = is_choice_of_ids && is_free;
-        let cct = if self.is_damaged || by_ids { self.usable_cct() } else { None };
+        let cct = if self.is_damaged || by_ids { self.usable_cct(&request.contexts) } else { None };
         let cct = cct.filter(|(_, is_fuller)| *is_fuller || by_ids);
         let Some((cct, is_fuller)) = cct else { return Ok((Plan::LocationMajor, rows)) };
         let infos = Self::context_infos(cct, &self.ids_of(&request.contexts, cct))?;

@@ -166,10 +166,7 @@ pub(super) fn few_contexts(
                 }
                 if room.is_ok() {
                     for stored in values.iter().filter(|value| metrics.contains(value.metric)) {
-                        rows.location.push(location.get());
-                        rows.context.push(values.context);
-                        rows.metric.push(stored.metric);
-                        rows.value.push(stored.value);
+                        rows.push(location.get(), values.context, stored.metric, stored.value);
                     }
                 }
             };

@@ -148,6 +148,34 @@ fn statements_read_what_they_need() {
 }
 
 #[test]
+fn the_first_statement_about_a_context_reads_its_values_and_not_the_table_of_contexts() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = GenerateOptions {
+        ranks: 400,
+        contexts: 20_000,
+        values_per_rank: 200,
+        trace_samples: 0,
+        ..GenerateOptions::default()
+    };
+    generate(folder.path(), &options, |_, _, _| ()).unwrap();
+    let values = "SELECT count(*) FROM values WHERE profile_id > 0 AND context_id =";
+    let all = Counted::open(folder.path());
+    let common = "SELECT context_id FROM values WHERE profile_id > 0 AND context_id <> 0
+                  GROUP BY context_id ORDER BY count(*) DESC, context_id LIMIT 1";
+    let context = rows(&ask(&all.opened, common))[0][0].clone();
+
+    let first = Counted::open(folder.path());
+    let (read, found) = first.cost(&format!("{values} {context}"));
+    let stored = found[0][0].parse::<u64>().unwrap() * 12;
+    assert!(stored >= 400 * 12, "{found:?}");
+    // The table of contexts has 32 bytes for each.
+    assert!(read < 2 * stored + 200_000, "{read} bytes for values of {stored} bytes");
+    let (again, same) = first.cost(&format!("{values} {context}"));
+    assert_eq!(same, found);
+    assert!(again <= read, "{again} bytes after {read}");
+}
+
+#[test]
 fn parts_that_are_read_at_the_same_time_are_the_whole_in_its_order() {
     let folder = tempfile::tempdir().unwrap();
     let options = GenerateOptions {
