@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
+use parallax_base::casts::saturated_usize;
+use parallax_base::threads;
 
-use crate::pieces::{concat, map_pieces, row};
+use crate::pieces::{map_pieces, row};
 use crate::{MAX_ROWS, gather, sort_u32};
 
 /// Rows that belong together: `left[i]` and `right[i]`.
@@ -84,24 +86,32 @@ pub fn join(left: &[u32], right: &[u32]) -> Result<Pairs, TooManyPairs> {
     let order = sort_u32(right);
     let starts = Starts::of(&gather(right, &order));
     let counts = map_pieces(left.len(), |piece| {
-        let rows = left[piece].iter().map(|&key| starts.rows(key));
-        rows.map(|(start, end)| u64::from(end - start)).sum::<u64>()
+        let rows = left[piece.clone()].iter().map(|&key| starts.rows(key));
+        (piece, rows.map(|(start, end)| u64::from(end - start)).sum::<u64>())
     });
-    if counts.iter().sum::<u64>() > MAX_ROWS as u64 {
-        return Err(TooManyPairs);
+    let total = counts.iter().map(|(_, count)| count).sum::<u64>();
+    let total = usize::try_from(total).ok().filter(|&total| total <= MAX_ROWS);
+    let total = total.ok_or(TooManyPairs)?;
+    // Each piece writes its pairs where they stay: memory is touched once.
+    let mut pairs = Pairs { left: vec![0; total], right: vec![0; total] };
+    let (mut lefts, mut rights) = (&mut pairs.left[..], &mut pairs.right[..]);
+    let mut work = Vec::with_capacity(counts.len());
+    for (piece, count) in counts {
+        let count = saturated_usize(count);
+        let (here, others) = lefts.split_at_mut(count);
+        lefts = others;
+        let (with, others) = rights.split_at_mut(count);
+        rights = others;
+        work.push((piece, here, with));
     }
-    let parts = map_pieces(left.len(), |piece| {
-        let mut pairs = Pairs::default();
+    threads::map(work, |(piece, here, with)| {
+        let mut places = here.iter_mut().zip(with);
         for i in piece {
             let (start, end) = starts.rows(left[i]);
-            for &other in &order[start as usize..end as usize] {
-                pairs.left.push(row(i));
-                pairs.right.push(other);
+            for (&other, place) in order[start as usize..end as usize].iter().zip(&mut places) {
+                (*place.0, *place.1) = (row(i), other);
             }
         }
-        pairs
     });
-    let (lefts, rights): (Vec<_>, Vec<_>) =
-        parts.into_iter().map(|pairs| (pairs.left, pairs.right)).unzip();
-    Ok(Pairs { left: concat(&lefts), right: concat(&rights) })
+    Ok(pairs)
 }

