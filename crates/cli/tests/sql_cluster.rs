@@ -80,7 +80,9 @@ impl Cluster {
             let root = cluster.folder.path().to_owned();
             cluster.executor(&format!("executor-{name}"), &root);
         }
-        cluster.wait_for(executors);
+        // They are there once this ends.
+        let there = cluster.status(&["--wait", &executors.to_string()]);
+        assert_eq!(there.lines().count(), executors, "{there}");
         cluster
     }
 
@@ -101,9 +103,9 @@ impl Cluster {
     }
 
     /// The executors, a line each.
-    fn status(&self) -> String {
+    fn status(&self, options: &[&str]) -> String {
         let mut command = parallax(self.namespaces.first());
-        command.args(["sql-cluster", "status", "--scheduler", &self.address]);
+        command.args(["sql-cluster", "status", "--scheduler", &self.address]).args(options);
         let status = command.arg("--token-file").arg(self.token()).output().unwrap();
         String::from_utf8(status.stdout).unwrap()
     }
@@ -112,7 +114,7 @@ impl Cluster {
     fn wait_for(&self, executors: usize) {
         let begun = Instant::now();
         loop {
-            let text = self.status();
+            let text = self.status(&[]);
             if text.lines().count() == executors {
                 return;
             }
@@ -239,7 +241,7 @@ const SLOW: &str = "SELECT count(*) AS n, sum(a.value) AS total FROM values AS a
 fn wait_until_busy(cluster: &Cluster, name: &str) {
     let begun = Instant::now();
     loop {
-        let text = cluster.status();
+        let text = cluster.status(&[]);
         if text
             .lines()
             .any(|line| line.starts_with(&format!("{name} ")) && line.contains("1 of 1 busy"))

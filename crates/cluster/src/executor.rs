@@ -82,6 +82,8 @@ impl Executor {
                 Ok(stream) => {
                     told(&format!("connected to the scheduler at {}", self.scheduler));
                     let why = self.serve(stream).err();
+                    // Where it ended, the connection is closed between two frames.
+                    let why = why.filter(|error| error.kind() != io::ErrorKind::UnexpectedEof);
                     let why = why.map_or_else(String::new, |error| format!(": {error}"));
                     told(&format!("the scheduler at {} is gone{why}", self.scheduler));
                     is_told = false;

@@ -68,7 +68,7 @@ struct ExecutorArgs {
     /// Parts to compute at the same time; as many as there are cores, when not given.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=1024))]
     lanes: Option<u64>,
-    /// How messages call this executor; its process number, when not given.
+    /// How messages call this executor; its machine and process number, when not given.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Memory for grouping and joining, of all parts together, such as 2GB.
@@ -85,6 +85,9 @@ struct StatusArgs {
     scheduler: String,
     #[command(flatten)]
     token: TokenArgs,
+    /// Wait until there are so many executors, for five minutes at most.
+    #[arg(long, value_name = "EXECUTORS")]
+    wait: Option<usize>,
 }
 
 #[cfg(not(feature = "cluster"))]
@@ -103,10 +106,12 @@ mod members {
     use std::io::Write as _;
     use std::path::{Path, PathBuf};
     use std::sync::{Arc, Mutex, PoisonError};
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use anyhow::Context as _;
-    use parallax_cluster::{Cluster, Databases, Executor, Scheduler, SchedulerOptions, Secret};
+    use parallax_cluster::{
+        Cluster, ClusterError, Databases, Executor, Scheduler, SchedulerOptions, Secret,
+    };
     use parallax_places::{canonical, fingerprint as fingerprint_at, is_in_store};
     use parallax_service::{Control, DataContent};
     use parallax_sql::{SqlLimits, SqlSession};
@@ -154,7 +159,7 @@ mod members {
             SqlLimits { memory_bytes: arguments.memory_limit.map(|size| size.0), time: None };
         let executor = Executor {
             scheduler: arguments.scheduler,
-            name: arguments.name.unwrap_or_else(|| std::process::id().to_string()),
+            name: arguments.name.unwrap_or_else(name_of_process),
             lanes: lanes.unwrap_or(cores),
             secret,
             databases: Arc::new(BelowRoots { roots, limits, opened: Mutex::default() }),
@@ -169,10 +174,31 @@ mod members {
         Ok(())
     }
 
+    /// How long executors of an allocation may take to start.
+    const LONGEST_WAIT: Duration = Duration::from_secs(300);
+
     fn status(arguments: &StatusArgs) -> anyhow::Result<()> {
         let secret = Secret::read(&arguments.token.token_file)?;
+        let begun = Instant::now();
+        let executors = loop {
+            let found = Cluster::status(&arguments.scheduler, &secret);
+            let Some(wanted) = arguments.wait else { break found? };
+            let there = match found {
+                Ok(found) if found.len() >= wanted => break found,
+                Ok(found) => found.len(),
+                // It may be about to start.
+                Err(ClusterError::NoScheduler { .. }) if begun.elapsed() < LONGEST_WAIT => 0,
+                Err(error) => return Err(error.into()),
+            };
+            anyhow::ensure!(
+                begun.elapsed() < LONGEST_WAIT,
+                "{there} of {wanted} executors are there after {} s; see what the others say",
+                LONGEST_WAIT.as_secs()
+            );
+            std::thread::sleep(Duration::from_millis(200));
+        };
         let mut out = std::io::stdout().lock();
-        for executor in Cluster::status(&arguments.scheduler, &secret)? {
+        for executor in executors {
             let parallax_cluster::ExecutorStatus { name, address, lanes, busy } = executor;
             writeln!(out, "{name}  {address}  {busy} of {lanes} busy")?;
         }
@@ -251,6 +277,15 @@ mod members {
             }
             opened.push((path, found, Arc::clone(&session)));
             Ok(session)
+        }
+    }
+
+    /// The machine and the process, which messages need to tell executors of several machines apart.
+    fn name_of_process() -> String {
+        let process = std::process::id().to_string();
+        match std::fs::read_to_string("/proc/sys/kernel/hostname") {
+            Ok(host) => format!("{}:{process}", host.trim()),
+            Err(_) => process,
         }
     }
 }
