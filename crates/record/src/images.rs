@@ -3,22 +3,19 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use framehop::ExplicitModuleSectionInfo;
 use object::read::ReadCache;
-use object::{Object, ObjectSection, ObjectSegment, ReadRef};
+use object::{CompressionFormat, Object, ObjectSection, ObjectSegment, ReadRef};
 
 /// The code that the kernel maps into every process.
 pub(crate) const VDSO: &str = "[vdso]";
 
 /// Most bytes of a section that is read; larger tables than these are damaged.
 const MOST_BYTES: u64 = 1 << 30;
-
-/// Code that is longer has no place to which handlers of signals return: it would take a while to
-/// look for it.
-const MOST_CODE_BYTES: u64 = 64 << 20;
 
 /// `mov $15, %rax; syscall`: the system call `rt_sigreturn`.
 #[cfg(target_arch = "x86_64")]
@@ -57,8 +54,8 @@ struct Sections {
     frames: Option<Section>,
     frames_index: Option<Section>,
     debug_frames: Option<Section>,
-    /// Where handlers of signals return to.
-    signal_returns: Vec<u64>,
+    /// The code, where it is not in a file.
+    code: Option<Section>,
 }
 
 impl Image {
@@ -93,8 +90,25 @@ impl Image {
     }
 
     /// Whether a handler of a signal returns to this address: what it interrupted called nothing.
+    /// There is code that does nothing but tell the kernel so, in the C library or in a program that
+    /// has it inside. This reads the file, and is for addresses that are seen for the first time.
     pub(crate) fn is_signal_return(&self, address: u64) -> bool {
-        self.sections.signal_returns.contains(&address)
+        let mut found = [0; SIGNAL_RETURN.len()];
+        self.code_at(address, &mut found).is_some() && found == SIGNAL_RETURN
+    }
+
+    /// Reads the code from this address on.
+    fn code_at(&self, address: u64, into: &mut [u8]) -> Option<()> {
+        if let Some((range, bytes)) = &self.sections.code {
+            let at = usize::try_from(address.checked_sub(range.start)?).ok()?;
+            into.copy_from_slice(bytes.get(at..at.checked_add(into.len())?)?);
+            return Some(());
+        }
+        let within = |part: &Segment| address.checked_sub(part.address).filter(|at| *at < part.len);
+        let mut parts = self.segments.iter();
+        let offset = parts.find_map(|part| part.offset.checked_add(within(part)?))?;
+        let file = self.is_file().then(|| File::open(&self.path).ok())??;
+        file.read_exact_at(into, offset).ok()
     }
 
     /// Where distributions put debug information that was taken out of the file.
@@ -145,17 +159,33 @@ impl Images {
 fn read(path: &str) -> Option<(Vec<Segment>, Sections)> {
     if path == VDSO {
         let bytes = vdso()?;
-        return parse(bytes.as_slice());
+        let (segments, mut sections) = parse(bytes.as_slice(), &|_, _| None)?;
+        let first = segments.first()?.address;
+        let end = first.checked_add(bytes.len() as u64)?;
+        sections.code = Some((first..end, Arc::from(bytes)));
+        return Some((segments, sections));
     }
     if !path.starts_with('/') {
         return None;
     }
     // Read where it is needed and not mapped: the file may be replaced while it is read.
-    let cache = ReadCache::new(BufReader::new(File::open(path).ok()?));
-    parse(&cache)
+    let file = File::open(path).ok()?;
+    let len = file.metadata().ok()?.len();
+    let cache = ReadCache::new(BufReader::new(&file));
+    parse(&cache, &|offset, size| {
+        let size = usize::try_from(size).ok().filter(|_| size <= len)?;
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, size).collect();
+        file.read_exact_at(Arc::get_mut(&mut bytes)?, offset).ok()?;
+        Some(bytes)
+    })
 }
 
-fn parse<'d>(data: impl ReadRef<'d>) -> Option<(Vec<Segment>, Sections)> {
+/// Reads what is needed of a file. `whole` gives bytes from an offset on, without a copy that stays
+/// in `data`, where it can.
+fn parse<'d>(
+    data: impl ReadRef<'d>,
+    whole: &dyn Fn(u64, u64) -> Option<Arc<[u8]>>,
+) -> Option<(Vec<Segment>, Sections)> {
     let file = object::File::parse(data).ok()?;
     let segments = file.segments().map(|part| {
         let (offset, len) = part.file_range();
@@ -168,30 +198,25 @@ fn parse<'d>(data: impl ReadRef<'d>) -> Option<(Vec<Segment>, Sections)> {
     };
     let section = |name: &str| {
         let section = file.section_by_name(name).filter(|own| own.size() <= MOST_BYTES)?;
-        let bytes = section.uncompressed_data().ok()?;
         let end = section.address().checked_add(section.size())?;
-        Some((section.address()..end, Arc::from(bytes.as_ref())))
+        let stored = section.compressed_file_range().ok()?;
+        let plain = match stored.format {
+            CompressionFormat::None => whole(stored.offset, stored.uncompressed_size),
+            _ => None,
+        };
+        let bytes = plain.or_else(|| Some(Arc::from(section.uncompressed_data().ok()?.as_ref())));
+        Some((section.address()..end, bytes?))
     };
-    let code = file.section_by_name(".text").filter(|own| own.size() <= MOST_CODE_BYTES);
-    let code = code.and_then(|own| Some((own.address(), own.uncompressed_data().ok()?)));
     let sections = Sections {
-        signal_returns: code.map_or(Vec::new(), |(start, code)| signal_returns(start, &code)),
         build_id: file.build_id().ok().flatten().map(<[u8]>::to_vec),
         text: range(".text"),
         got: range(".got"),
         frames: section(".eh_frame"),
         frames_index: section(".eh_frame_hdr"),
         debug_frames: section(".debug_frame"),
+        code: None,
     };
     Some((segments, sections))
-}
-
-/// Where handlers of signals return to: code that does nothing but tell the kernel so, in the C
-/// library or in a program that has it inside.
-fn signal_returns(start: u64, code: &[u8]) -> Vec<u64> {
-    let found = code.windows(SIGNAL_RETURN.len()).enumerate();
-    let found = found.filter(|(_, bytes)| *bytes == SIGNAL_RETURN);
-    found.map(|(at, _)| start.saturating_add(at as u64)).collect()
 }
 
 /// The bytes of the kernel's code in this process, which are those in every other one.

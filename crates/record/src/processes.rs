@@ -45,6 +45,8 @@ struct Mapped {
 pub(crate) struct Processes {
     processes: HashMap<u32, Process>,
     cache: CacheNative<MayAllocateDuringUnwind>,
+    /// Whether handlers of signals return to a place, for all to which something returned.
+    signal_returns: HashMap<Place, bool>,
 }
 
 impl Processes {
@@ -104,10 +106,17 @@ impl Processes {
             is_outside |= bytes.is_none();
             bytes.map(u64::from_ne_bytes).ok_or(())
         };
+        let known = &mut self.signal_returns;
+        let mut is_signal_return = |place: Place| {
+            let Some(image) = place.image.and_then(|number| images.get(number)) else {
+                return false;
+            };
+            *known.entry(place).or_insert_with(|| image.is_signal_return(place.address))
+        };
         let mut native = registers.native();
         let mut at = FrameAddress::from_instruction_pointer(registers.instruction());
         while into.len() < MAX_DEPTH {
-            if at.is_return_address() && process.is_signal_return(at.address(), images) {
+            if at.is_return_address() && is_signal_return(process.mapped_at(at.address())) {
                 // What a signal interrupted goes on where the kernel kept its registers.
                 let Some((instruction, kept)) = interrupted(native.sp(), &mut read) else { break };
                 native = kept;
@@ -144,12 +153,6 @@ impl Process {
             self.mapped.remove(&start);
             self.unwinder.remove_module(start);
         }
-    }
-
-    fn is_signal_return(&self, address: u64, images: &Images) -> bool {
-        let place = self.mapped_at(address);
-        let image = place.image.and_then(|number| images.get(number));
-        image.is_some_and(|image| image.is_signal_return(place.address))
     }
 
     fn mapped_at(&self, address: u64) -> Place {
