@@ -6,7 +6,8 @@
 //!
 //! The parts in the order of the data: `launch` starts the program and holds it until everything is
 //! ready; `rings` takes records from the kernel, one ring for each processor; `events` reads them;
-//! `processes` knows what is mapped where and finds the callers; `symbols` gives addresses names;
+//! `processes` knows what is mapped where and finds the callers; `symbols` gives addresses names,
+//! which `packed` takes from debug information that is packed;
 //! `threads` makes the time line of each thread, and `calls` puts calls of MPI into it, which `mpi`
 //! reads; `session` has them work together.
 //!
@@ -36,6 +37,8 @@ mod launch;
 mod lines;
 #[cfg(target_os = "linux")]
 mod mpi;
+#[cfg(target_os = "linux")]
+mod packed;
 #[cfg(target_os = "linux")]
 mod processes;
 #[cfg(target_os = "linux")]

@@ -11,6 +11,7 @@ use parallax_import::events::Conversion;
 use crate::generated::{Generated, function_and_file};
 use crate::images::{Image, Images};
 use crate::mpi::routine;
+use crate::packed::{Active, Packed};
 use crate::processes::Place;
 
 /// Functions that are active at a place, the outermost first: several where some were inlined.
@@ -20,8 +21,7 @@ pub(crate) type Functions = Arc<[u32]>;
 #[derive(Default)]
 pub(crate) struct Symbols {
     known: HashMap<Place, Functions>,
-    /// `None` where a file has neither names nor debug information.
-    loaders: HashMap<u32, Option<Loader>>,
+    files: HashMap<u32, Names>,
     rows: HashMap<Function, u32>,
     /// Functions of MPI.
     mpi: HashSet<u32>,
@@ -107,41 +107,92 @@ impl Symbols {
 
     /// Functions with the line where each begins, 0 where that is not known.
     fn look_up(&mut self, image: &Image, number: u32, address: u64) -> Vec<(Function, u32)> {
-        let loader = self.loaders.entry(number).or_insert_with(|| loader(image));
-        let nothing = || vec![(unnamed(&image.name), 0)];
-        let Some(loader) = loader else { return nothing() };
-        let symbol = loader.find_symbol_info(address);
+        let names = self.files.entry(number).or_insert_with(|| Names::of(image));
+        let symbol = names.symbol(address);
         // Each function with the file that it is in, the innermost first.
-        let mut found: Vec<(Function, u32)> = Vec::new();
-        if let Ok(mut frames) = loader.find_frames(address) {
-            while let Ok(Some(frame)) = frames.next() {
-                let Some(name) = frame.function.as_ref().and_then(|f| f.demangle().ok()) else {
-                    continue;
-                };
-                let file = frame.location.as_ref().and_then(|at| at.file).unwrap_or_default();
-                let function = Function {
-                    name: name.into_owned(),
-                    file: file.to_owned(),
-                    image: Some(number),
-                };
-                found.push((function, 0));
-            }
-        }
+        let active = names.active(image, address).into_iter();
+        let active =
+            active.map(|Active { name, file }| (Function { name, file, image: Some(number) }, 0));
+        let mut found: Vec<(Function, u32)> = active.collect();
         if found.is_empty() {
-            let Some(symbol) = &symbol else { return nothing() };
-            let name = routine(&image.name, demangled(symbol.name()));
-            let function = Function { name, file: String::new(), image: Some(number) };
-            found.push((function, 0));
+            let Some((_, name)) = &symbol else { return vec![(unnamed(&image.name), 0)] };
+            let name = routine(&image.name, demangled(name));
+            found.push((Function { name, file: String::new(), image: Some(number) }, 0));
         }
         // The outermost one is what the symbol is of: it begins where that does.
-        let begin = symbol.and_then(|symbol| loader.find_location(symbol.address()).ok()?);
-        if let (Some(begin), Some(outermost)) = (begin, found.last_mut())
-            && begin.file == Some(outermost.0.file.as_str())
+        if let (Some((begin, _)), Some(outermost)) = (symbol, found.last_mut())
+            && !outermost.0.file.is_empty()
+            && let Some((file, line)) = names.line(image, begin)
+            && file == outermost.0.file
         {
-            outermost.1 = begin.line.unwrap_or(0);
+            outermost.1 = line;
         }
         found.reverse();
         found
+    }
+}
+
+/// Names and debug information of a file.
+enum Names {
+    /// Asked first where it is there.
+    Packed(Box<Packed>),
+    /// `None` where a file has neither names nor debug information.
+    All(Option<Box<Loader>>),
+}
+
+impl Names {
+    fn of(image: &Image) -> Self {
+        let path = names_file(image).unwrap_or_else(|| image.path.clone());
+        let packed = if image.is_file() { Packed::open(&path) } else { None };
+        packed.map_or_else(|| Self::all(image), |packed| Self::Packed(Box::new(packed)))
+    }
+
+    fn all(image: &Image) -> Self {
+        Self::All(loader(image).map(Box::new))
+    }
+
+    /// The symbol that an address is in: where it begins, and its name.
+    fn symbol(&self, address: u64) -> Option<(u64, String)> {
+        match self {
+            Self::Packed(packed) => {
+                packed.symbol(address).map(|(begin, name)| (begin, name.to_owned()))
+            }
+            Self::All(all) => {
+                let symbol = all.as_ref()?.find_symbol_info(address)?;
+                Some((symbol.address(), symbol.name().to_owned()))
+            }
+        }
+    }
+
+    /// The functions that are active at an address, the innermost first.
+    fn active(&mut self, image: &Image, address: u64) -> Vec<Active> {
+        if let Self::Packed(packed) = self {
+            if let Some(found) = packed.active(address) {
+                return found;
+            }
+            *self = Self::all(image);
+        }
+        let Self::All(Some(all)) = self else { return Vec::new() };
+        let mut found = Vec::new();
+        if let Ok(mut frames) = all.find_frames(address) {
+            while let Ok(Some(frame)) = frames.next() {
+                found.extend(Active::of(&frame));
+            }
+        }
+        found
+    }
+
+    /// The file and line of an address, where 0 is a line that is not known.
+    fn line(&mut self, image: &Image, address: u64) -> Option<(String, u32)> {
+        if let Self::Packed(packed) = self {
+            if let Some(found) = packed.line(address) {
+                return Some(found);
+            }
+            *self = Self::all(image);
+        }
+        let Self::All(Some(all)) = self else { return None };
+        let found = all.find_location(address).ok()??;
+        Some((found.file?.to_owned(), found.line.unwrap_or(0)))
     }
 }
 
@@ -155,9 +206,13 @@ pub(crate) fn loader(image: &Image) -> Option<Loader> {
     if !image.is_file() {
         return None;
     }
-    let apart = image.debug_file().filter(|path| Path::new(path).exists());
-    let apart = apart.and_then(|path| Loader::new(path).ok());
+    let apart = names_file(image).and_then(|path| Loader::new(path).ok());
     apart.or_else(|| Loader::new(&image.path).ok())
+}
+
+/// The file with the debug information of another, where it lies apart.
+fn names_file(image: &Image) -> Option<String> {
+    image.debug_file().filter(|path| Path::new(path).exists())
 }
 
 /// A symbol's name as the source has it. Compilers mark what they mangle by the first letters; a
