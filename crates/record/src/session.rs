@@ -37,8 +37,10 @@ const MEMORY_BYTES: usize = 64 << 20;
 /// Rounds that may wait to be understood; then the kernel's rings have to hold more.
 const ROUNDS: usize = 1024;
 
-/// Between two looks into the rings, when they are nearly empty and when they are not.
-const CALM: Duration = Duration::from_millis(10);
+/// Between two looks into the rings, when they are nearly empty and when they are not. Each look wakes
+/// two threads, on a processor that the program could use; the largest ring holds a quarter of a
+/// second of samples at the usual frequency.
+const CALM: Duration = Duration::from_millis(20);
 const HURRY: Duration = Duration::from_millis(1);
 
 /// What one look into all rings found.
