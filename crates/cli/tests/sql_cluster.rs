@@ -1,5 +1,5 @@
-//! Statements on a cluster of a scheduler and executors, each a process of its own: the results of
-//! one machine, and clear errors where something is lost, stalls, or is another one.
+//! Statements and questions on a cluster of a scheduler and executors, each a process of its own: the
+//! results of one machine, and clear errors where something is lost, stalls, or is another one.
 #![cfg(all(feature = "cluster", unix))]
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
@@ -291,6 +291,180 @@ fn executors_that_are_lost_or_stall_change_no_result() {
     let output = cluster.run("SELECT 1");
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(message.contains("has no executors"), "{message}");
+}
+
+/// Questions, each with whether executors read for it; what is not a part of the database is small.
+const QUESTIONS: &[(&[&str], bool)] = &[
+    // The summary profile has the sums already.
+    (&["flat"], false),
+    (&["flat", "--profiles", "rank(0-40)", "--all"], true),
+    (&["flat", "--by", "module", "--profiles", "rank(3-63)", "--format", "csv"], true),
+    (&["flat", "--trace", "--all"], true),
+    (&["flat", "--trace", "--window", "20%..60%", "--profiles", "rank(0-50)", "--json"], true),
+    (&["balance"], true),
+    (&["balance", "-c", "function(*)", "--by-context", "--format", "csv"], true),
+    (&["report"], true),
+    (&["report", "--json"], true),
+];
+
+impl Cluster {
+    /// Parts that all executors have computed.
+    fn parts(&self) -> u64 {
+        let number = |line: &str| {
+            let words = line.rsplit_once(" busy, ").unwrap().1;
+            words.split_once(' ').unwrap().0.parse::<u64>().unwrap()
+        };
+        self.status(&[]).lines().map(number).sum()
+    }
+
+    /// A question about the database, with the cluster.
+    fn question(&self, words: &[&str]) -> Command {
+        let mut command = self.question_alone(words);
+        command.args(["--cluster", &self.address, "--part-rows", "500"]);
+        command.arg("--token-file").arg(self.token());
+        command
+    }
+
+    /// The same on one machine.
+    fn question_alone(&self, words: &[&str]) -> Command {
+        let mut command = parallax(None);
+        command.args(words).arg(self.database());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Has the tables written into a folder of that name; gives the folder.
+    fn convert(&self, name: &str, has_cluster: bool) -> (Command, PathBuf) {
+        let folder = self.folder.path().join(name);
+        let words = ["convert", "--to", "parquet", "--part-rows", "5000"];
+        let mut command = self.question_alone(&words);
+        command.arg(&folder);
+        if has_cluster {
+            command.args(["--cluster", &self.address]).arg("--token-file").arg(self.token());
+        }
+        (command, folder)
+    }
+}
+
+/// The files below a folder, by their paths in it.
+fn content(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let files = common::files_in(folder).into_iter();
+    files.map(|(path, bytes)| (path.strip_prefix(folder).unwrap().to_owned(), bytes)).collect()
+}
+
+#[test]
+fn questions_and_tables_on_a_cluster_are_those_of_one_machine() {
+    let cluster = Cluster::new(2);
+    for &(words, is_read_by_executors) in QUESTIONS {
+        let before = cluster.parts();
+        let output = cluster.question(words).output().unwrap();
+        let alone = cluster.question_alone(words).output().unwrap();
+        assert!(alone.status.success(), "{words:?}: {}", String::from_utf8_lossy(&alone.stderr));
+        assert_eq!(output, alone, "{words:?}");
+        assert_eq!(cluster.parts() > before, is_read_by_executors, "{words:?}");
+    }
+    // Values that mean nothing, which only reading shows.
+    let file = cluster.database().join("profile.db");
+    let sound = std::fs::read(&file).unwrap();
+    let mut damaged = sound.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle..middle + 4096].fill(0xff);
+    std::fs::write(&file, damaged).unwrap();
+    for &(words, _) in QUESTIONS {
+        let output = cluster.question(words).output().unwrap();
+        assert_eq!(output, cluster.question_alone(words).output().unwrap(), "damaged: {words:?}");
+    }
+    std::fs::write(&file, sound).unwrap();
+
+    let (mut command, alone) = cluster.convert("alone", false);
+    right(command.output().unwrap(), "alone");
+    let (mut command, together) = cluster.convert("together", true);
+    let before = cluster.parts();
+    right(command.output().unwrap(), "together");
+    let (alone, together) = (content(&alone), content(&together));
+    let names = |of: &[(PathBuf, Vec<u8>)]| -> Vec<PathBuf> {
+        of.iter().map(|(name, _)| name.clone()).collect()
+    };
+    assert_eq!(names(&together), names(&alone));
+    assert!(together == alone, "the same bytes");
+    let in_parts = alone.iter().filter(|(name, _)| name.components().count() > 1).count();
+    assert!(in_parts > 10, "{in_parts}");
+    assert_eq!(cluster.parts() - before, in_parts as u64);
+}
+
+#[test]
+fn questions_and_tables_survive_lost_executors_and_fail_whole_without_any() {
+    let mut cluster = Cluster::new(3);
+    let (mut command, alone) = cluster.convert("alone", false);
+    right(command.output().unwrap(), "alone");
+    let report = cluster.question_alone(&["report"]).output().unwrap();
+
+    // One takes a part and says nothing any more; others compute it after the limit.
+    signal(&cluster.executors[2], "-STOP");
+    assert_eq!(cluster.question(&["report"]).output().unwrap(), report);
+    signal(&cluster.executors[2], "-CONT");
+    cluster.wait_for(3);
+    // One ends while it has a part, for certain: it does not come to the end of it.
+    signal(&cluster.executors[2], "-STOP");
+    let (mut command, folder) = cluster.convert("killed", true);
+    let asked = command.spawn().unwrap();
+    wait_until_busy(&cluster, "executor-2");
+    signal(&cluster.executors[2], "-KILL");
+    right(asked.wait_with_output().unwrap(), "killed");
+    assert!(content(&folder) == content(&alone), "the same bytes");
+    cluster.wait_for(2);
+
+    // All end.
+    let fails = |cluster: &mut Cluster, mut command: Command| {
+        cluster.executors.iter().take(2).for_each(|executor| signal(executor, "-STOP"));
+        let asked = command.spawn().unwrap();
+        wait_until_busy(cluster, "executor-0");
+        cluster.executors.iter_mut().for_each(end);
+        let output = asked.wait_with_output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains("there is no executor"), "{message}");
+        assert!(output.stdout.is_empty());
+        cluster.executors.clear();
+    };
+    let (command, folder) = cluster.convert("lost", true);
+    fails(&mut cluster, command);
+    assert!(!folder.exists());
+    let entries = std::fs::read_dir(cluster.folder.path()).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(!names.into_iter().any(|name| name.contains("lost")), "nothing half written is left");
+    let root = cluster.folder.path().to_owned();
+    for name in ["executor-0", "executor-1"] {
+        cluster.executor(name, &root);
+    }
+    cluster.wait_for(2);
+    // Analyses make remarks of what they cannot read; a lost cluster is an error.
+    let command = cluster.question(&["report"]);
+    fails(&mut cluster, command);
+
+    // None at all, none that may read the files, and another token.
+    let refused = |mut command: Command, expected: &str| {
+        let output = command.output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains(expected), "{expected}: {message}");
+        assert!(output.stdout.is_empty());
+    };
+    let asked: [&[&str]; 3] = [&["report"], &["balance"], &["flat", "--trace"]];
+    let each = |cluster: &Cluster, expected: &str| {
+        asked.iter().for_each(|words| refused(cluster.question(words), expected));
+        let (command, folder) = cluster.convert("refused", true);
+        refused(command, expected);
+        assert!(!folder.exists());
+    };
+    each(&cluster, "has no executors");
+    let elsewhere = tempfile::tempdir().unwrap();
+    cluster.executor("elsewhere", elsewhere.path());
+    cluster.wait_for(1);
+    each(&cluster, "below none of the roots");
+    let token = cluster.token();
+    std::fs::write(&token, "a token of another cluster\n").unwrap();
+    each(&cluster, "has another token");
 }
 
 #[test]

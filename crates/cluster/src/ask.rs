@@ -42,6 +42,8 @@ pub struct ExecutorStatus {
     pub lanes: u64,
     /// Of these, those that are being computed.
     pub busy: u64,
+    /// Parts that it has computed since it connected first.
+    pub done: u64,
 }
 
 impl Cluster {
@@ -65,6 +67,7 @@ impl Cluster {
                 address: text("address"),
                 lanes: number("lanes"),
                 busy: number("busy"),
+                done: number("done"),
             }
         };
         Ok(executors.iter().map(one).collect())
@@ -90,12 +93,12 @@ impl Cluster {
         Ok(Self { address: address.to_owned(), secret, database, fingerprint, lanes })
     }
 
-    /// Has a part computed once.
+    /// Has a part computed once; `what` are the members of the message that say which.
     fn once(
         &self,
-        task: &SqlTask,
+        what: &(&'static str, Value),
         stop: &dyn Fn() -> bool,
-        room: &mut SqlRoom,
+        room: &mut dyn Room,
     ) -> Result<(), NotNow> {
         let stream = connect(&self.address, &self.secret, json!({ "role": "part" }));
         let mut stream = stream.map_err(|error| match error {
@@ -105,11 +108,11 @@ impl Cluster {
         let away = |error: &io::Error| {
             NotNow::Away(format!("the scheduler at {} is gone: {error}", self.address))
         };
-        let message = json!({
+        let mut message = json!({
             "database": self.database.to_string_lossy(),
             "fingerprint": self.fingerprint,
-            "task": task.to_json(),
         });
+        message[what.0] = what.1.clone();
         frames::send_json(&mut stream, Kind::Message, &message).map_err(|error| away(&error))?;
         stream.set_read_timeout(Some(LOOK)).map_err(|error| away(&error))?;
         let mut patient = Patient { stream, stop };
@@ -145,16 +148,44 @@ enum NotNow {
     Never(SqlError),
 }
 
-impl SqlWorkers for Cluster {
-    fn lanes(&self) -> usize {
-        self.lanes
+/// Where the bytes of a part arrive.
+pub(crate) trait Room {
+    /// Takes bytes that follow the previous ones.
+    fn push(&mut self, bytes: Vec<u8>) -> Result<(), SqlError>;
+
+    /// Drops what came so far, because the part is computed again.
+    fn clear(&mut self);
+}
+
+impl Room for SqlRoom {
+    fn push(&mut self, bytes: Vec<u8>) -> Result<(), SqlError> {
+        Self::push(self, bytes)
     }
 
-    fn compute(
+    fn clear(&mut self) {
+        Self::clear(self);
+    }
+}
+
+impl Room for Vec<u8> {
+    fn push(&mut self, bytes: Vec<u8>) -> Result<(), SqlError> {
+        self.extend(bytes);
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        Self::clear(self);
+    }
+}
+
+impl Cluster {
+    /// Has a part computed, wherever that is possible; `what` is its name in the message, and what
+    /// it is.
+    pub(crate) fn part(
         &self,
-        task: &SqlTask,
+        what: &(&'static str, Value),
         stop: &dyn Fn() -> bool,
-        room: &mut SqlRoom,
+        room: &mut dyn Room,
     ) -> Result<(), SqlError> {
         let (mut lost, mut away_since) = (0, None);
         loop {
@@ -162,7 +193,7 @@ impl SqlWorkers for Cluster {
                 return Err(SqlError::Cancelled);
             }
             room.clear();
-            match self.once(task, stop, room) {
+            match self.once(what, stop, room) {
                 Ok(()) => return Ok(()),
                 Err(NotNow::Never(error)) => return Err(error),
                 Err(NotNow::Lost(why)) => {
@@ -170,7 +201,7 @@ impl SqlWorkers for Cluster {
                     away_since = None;
                     if lost == ATTEMPTS {
                         return Err(SqlError::Failed(format!(
-                            "a part of the statement was lost {ATTEMPTS} times; the last time {why}"
+                            "a part was lost {ATTEMPTS} times; the last time {why}"
                         )));
                     }
                 }
@@ -186,6 +217,21 @@ impl SqlWorkers for Cluster {
                 }
             }
         }
+    }
+}
+
+impl SqlWorkers for Cluster {
+    fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    fn compute(
+        &self,
+        task: &SqlTask,
+        stop: &dyn Fn() -> bool,
+        room: &mut SqlRoom,
+    ) -> Result<(), SqlError> {
+        self.part(&("task", task.to_json()), stop, room)
     }
 }
 

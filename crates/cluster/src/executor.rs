@@ -7,11 +7,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use parallax_base::Control;
-use parallax_sql::{SqlError, SqlSession, SqlTask};
+use parallax_base::{Control, LocationIdx};
+use parallax_service::OpenExperiment;
+use parallax_sql::{SqlError, SqlSession, SqlSource, SqlTask};
 use serde_json::{Value, json};
 
 use crate::frames::{self, Kind, ROW_BYTES, garbled};
+use crate::reading::Reading;
 use crate::secret::Secret;
 use crate::{BEAT, ClusterError, connect};
 
@@ -27,6 +29,18 @@ pub trait Databases: Send + Sync {
     /// # Errors
     /// A sentence that names the file: it may not be read, cannot be opened, or is another one.
     fn session(&self, path: &Path, fingerprint: u64) -> Result<Arc<SqlSession>, String>;
+
+    /// A file with the rows of a table of that name that some locations have.
+    ///
+    /// # Errors
+    /// When there is no such table, it cannot be read, or `control` was cancelled.
+    fn table(
+        &self,
+        opened: &OpenExperiment,
+        name: &str,
+        locations: &[LocationIdx],
+        control: &Control,
+    ) -> Result<Vec<u8>, String>;
 }
 
 /// Who computes parts of statements.
@@ -152,17 +166,30 @@ impl Executor {
         let unclear = || SqlError::Failed("a part cannot be understood".to_owned());
         let database = message["database"].as_str().ok_or_else(unclear)?;
         let fingerprint = message["fingerprint"].as_u64().ok_or_else(unclear)?;
-        let task = SqlTask::from_json(&message["task"]).ok_or_else(unclear)?;
-        let session = self.databases.session(Path::new(database), fingerprint);
-        let session = session.map_err(SqlError::Failed)?;
-        session.part(&task, control, &mut |bytes| {
+        let session = || {
+            let session = self.databases.session(Path::new(database), fingerprint);
+            session.map_err(SqlError::Failed)
+        };
+        let mut send = |bytes: Vec<u8>| {
             let mut to = locked(to);
             for piece in bytes.chunks(ROW_BYTES) {
                 frames::send(&mut *to, Kind::Rows, piece)
                     .map_err(|error| SqlError::Failed(error.to_string()))?;
             }
             Ok(())
-        })
+        };
+        if let Some(reading) = message.get("reading") {
+            let opened = session()?;
+            let SqlSource::Experiment(opened) = opened.source() else { return Err(unclear()) };
+            let reading = Reading::from_json(reading, opened).ok_or_else(unclear)?;
+            let bytes = reading.read(opened, &*self.databases, control);
+            control.check().map_err(|_| SqlError::Cancelled)?;
+            // Files that were cut meanwhile read as zeros.
+            session()?;
+            return send(bytes).map(|()| 1);
+        }
+        let task = SqlTask::from_json(&message["task"]).ok_or_else(unclear)?;
+        session()?.part(&task, control, &mut send)
     }
 }
 

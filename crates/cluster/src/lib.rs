@@ -1,10 +1,13 @@
-//! Statements on several machines.
+//! Statements and questions on several machines.
 //!
 //! A [`scheduler`](Scheduler) knows [`executors`](Executor), which connect to it and wait. Who asks
 //! ([`Cluster`]) plans a statement, and gives its parts to the scheduler, which passes each to an
 //! executor and the rows of the part back. An executor plans the same statement over the same files,
 //! and computes the part (`parallax_sql::SqlTask`): no plan, no code and no name of a file other
 //! than that of the database goes over a connection.
+//!
+//! Questions that are not SQL are answered where they were asked; [`Readers`] has executors read
+//! what they need, in parts by location, context or track.
 //!
 //! Invariants: only the scheduler listens; a connection says nothing before both sides have shown
 //! that they know the [`Secret`]; the rows of a part are used only when they are complete, so a part
@@ -13,8 +16,10 @@
 mod ask;
 mod executor;
 mod frames;
+mod reading;
 mod scheduler;
 mod secret;
+mod stores;
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
@@ -27,6 +32,7 @@ pub use ask::{Cluster, ExecutorStatus};
 pub use executor::{Databases, Executor};
 pub use scheduler::{Scheduler, SchedulerOptions};
 pub use secret::Secret;
+pub use stores::Readers;
 
 use frames::Kind;
 use secret::{PATIENCE, Shown};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -43,6 +43,8 @@ struct Member {
     name: String,
     address: String,
     busy: AtomicUsize,
+    /// Parts that it has computed.
+    done: AtomicU64,
 }
 
 /// A connection to an executor that can compute a part.
@@ -190,7 +192,8 @@ impl Shared {
         let mut state = self.state();
         let member = state.members().into_iter().find(|member| member.id == id);
         let member = member.unwrap_or_else(|| {
-            let new = Arc::new(Member { id, name, address, busy: AtomicUsize::new(0) });
+            let (busy, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+            let new = Arc::new(Member { id, name, address, busy, done });
             state.members.push(Arc::downgrade(&new));
             new
         });
@@ -212,6 +215,7 @@ impl Shared {
                 "address": member.address,
                 "lanes": lanes,
                 "busy": member.busy.load(Ordering::Relaxed).min(lanes),
+                "done": member.done.load(Ordering::Relaxed),
             })
         };
         json!({ "executors": members.iter().map(one).collect::<Vec<_>>() })
@@ -235,6 +239,9 @@ impl Shared {
         lane.member.busy.fetch_sub(1, Ordering::Relaxed);
         match passed {
             Ok(Passed::Whole(end)) => {
+                if end.kind == Kind::End {
+                    lane.member.done.fetch_add(1, Ordering::Relaxed);
+                }
                 self.state().idle.push_back(lane);
                 self.more.notify_all();
                 frames::send(&mut from, end.kind, &end.bytes)

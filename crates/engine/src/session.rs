@@ -64,6 +64,17 @@ impl Session {
         Self::with_cache(experiment, DEFAULT_CACHE_BYTES)
     }
 
+    /// The same, whose values and traces are read by other stores of the same content, such as those
+    /// that have other machines read. Answers do not depend on it.
+    #[must_use]
+    pub fn with_stores(mut self, stores: impl FnOnce(&mut Experiment)) -> Self {
+        // Nobody else has the experiment of a session that was only just made.
+        if let Some(experiment) = Arc::get_mut(&mut self.experiment) {
+            stores(experiment);
+        }
+        self
+    }
+
     /// A session that keeps at most `cache_bytes` of answers.
     #[must_use]
     pub fn with_cache(experiment: Experiment, cache_bytes: u64) -> Self {
@@ -265,6 +276,15 @@ impl Session {
         let tree = self.tree();
         let mut column = vec![0.0; tree.len()];
         let mut wrapped = Wrapped::default();
+        if let Some(sums) = self.profiles()?.sums(request, control)? {
+            for (id, sum) in sums {
+                let context = tree.by_source_id(id);
+                if let Some(slot) = context.and_then(|context| column.get_mut(context.idx())) {
+                    *slot = sum;
+                }
+            }
+            return Ok((column, wrapped));
+        }
         self.slice_in_parts(request, control, |part| {
             for (&id, &value) in part.context.iter().zip(&part.value) {
                 let Some(context) = tree.by_source_id(id) else { continue };

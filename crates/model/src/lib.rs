@@ -39,5 +39,5 @@ pub use store::{
 pub use trace::{
     BinTime, Call, CollectiveOperation, CollectivePart, Component, ContextTime, Counter,
     EventStore, Interval, LAUNCHER, LinkKind, Message, PREEMPTED, RecordCounts, TraceKind,
-    TraceStore, Track, TrackIds, WAITING, for_each_bin, whole_bins,
+    TraceStore, Track, TrackIds, TracksTime, WAITING, for_each_bin, whole_bins,
 };

@@ -144,6 +144,20 @@ pub trait ProfileStore: Send + Sync {
     /// When the source fails.
     fn estimate(&self, request: &SliceRequest) -> Result<(Plan, u64), StoreError>;
 
+    /// The sum of the values of each context, added up by location in ascending order, as context
+    /// ids of the source and sums; contexts without values may be missing. `None` where a slice has
+    /// to be read and added up, as always where the values are read by this process itself.
+    ///
+    /// # Errors
+    /// As [`ProfileStore::slice`].
+    fn sums(
+        &self,
+        _request: &SliceRequest,
+        _control: &Control,
+    ) -> Result<Option<Vec<(u32, f64)>>, StoreError> {
+        Ok(None)
+    }
+
     /// Faults met since opening, while values were read.
     fn late_issues(&self) -> Issues {
         Issues::new()

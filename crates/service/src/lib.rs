@@ -185,6 +185,13 @@ impl OpenExperiment {
         Self { compute, ..self }
     }
 
+    /// The same, whose values and traces are read by other stores of the same content, such as those
+    /// that have other machines read. Answers do not depend on it.
+    #[must_use]
+    pub fn with_stores(self, stores: impl FnOnce(&mut parallax_model::Experiment)) -> Self {
+        Self { session: self.session.with_stores(stores), ..self }
+    }
+
     /// The session below, for questions that this facade does not have yet.
     #[must_use]
     pub fn session(&self) -> &Session {

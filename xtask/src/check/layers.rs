@@ -176,7 +176,13 @@ const CRATES: &[Crate] = &[
         name: "parallax-cluster",
         folder: "crates/cluster",
         is_for_browser: false,
-        uses: &["parallax-base", "parallax-sql"],
+        uses: &[
+            "parallax-base",
+            "parallax-engine",
+            "parallax-model",
+            "parallax-service",
+            "parallax-sql",
+        ],
     },
     Crate {
         name: "parallax-cli",

@@ -9,6 +9,7 @@ use parallax_service::{
 };
 
 use super::Context;
+use super::sql_cluster::{ClusterPartsArgs, open_over};
 use crate::args::{Database, MetricArgs};
 use crate::choice::names;
 use crate::text::{Show, Style, TextTable, count, quantity, sparkline, width_of};
@@ -43,10 +44,14 @@ pub(crate) struct BalanceArgs {
     helpers: bool,
     #[command(flatten)]
     cost: MetricArgs,
+    #[command(flatten)]
+    parts: ClusterPartsArgs,
 }
 
 pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Result<()> {
-    let opened = context.open(&arguments.database)?;
+    let (path, parts) = (&arguments.database.path, &arguments.parts);
+    let over = open_over(context, path, &parts.members, parts.part_rows)?;
+    let opened = &over.opened;
     let request = BalanceRequest {
         metric: arguments.cost.metric,
         profiles: arguments.cost.profiles,
@@ -59,6 +64,7 @@ pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Resu
         helpers: arguments.helpers,
     };
     let Answer { value: answer, mut notes } = opened.balance(&request, &context.control)?;
+    over.check()?;
     notes.extend(answer.reason.iter().cloned());
     let table = opened.balance_table(&answer.balance);
     let table = table.into_table_in(&answer.balance.unit.to_string());
@@ -70,7 +76,7 @@ pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Resu
             .show(SHAPE, Show::Text)
             .write(style, out)
     })?;
-    context.finish(&opened, &notes);
+    context.finish(opened, &notes);
     Ok(())
 }
 

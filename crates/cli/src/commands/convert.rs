@@ -12,6 +12,7 @@ use parallax_service::{
 
 use super::Context;
 use super::convert_tables::{self, PartSize};
+use super::sql_cluster::ClusterArgs;
 use crate::output::{Format, Output};
 use crate::text::{Level, Notice, count};
 use crate::traces::{self, NamedPath};
@@ -65,6 +66,8 @@ pub(crate) struct ConvertArgs {
     /// Memory for events that wait to be written, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     memory: usize,
+    #[command(flatten)]
+    members: ClusterArgs,
 }
 
 /// What is made.
@@ -108,6 +111,9 @@ pub(super) fn convert(context: &Context, arguments: &ConvertArgs) -> anyhow::Res
     let Some((output, plain)) = arguments.paths.split_last() else { return Ok(()) };
     if arguments.to == Target::Parquet {
         return to_parquet(context, arguments, plain, output);
+    }
+    if arguments.members.cluster.is_some() {
+        anyhow::bail!("--cluster: a cluster makes tables, with --to parquet, and no archives");
     }
     let mut inputs = Vec::new();
     for text in &arguments.component {
@@ -171,7 +177,7 @@ fn to_parquet(
     }
     let locations = arguments.part_locations.map_or(usize::MAX, NonZeroUsize::get);
     let size = PartSize { rows: arguments.part_rows, locations };
-    convert_tables::tables(context, input, output, size)
+    convert_tables::tables(context, input, output, size, &arguments.members)
 }
 
 /// The profiles of several applications as the profile of one workflow.

@@ -2,17 +2,17 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use parallax_base::{LocationIdx, TimeWindow, TrackIdx};
 use parallax_native::{Unfinished, lost_file};
 use parallax_places::check_output;
 use parallax_protocol::{LocationsRequest, Table, TypedTable as _};
-use parallax_service::{Answers as _, OpenExperiment};
+use parallax_service::{Answers as _, Control, OpenExperiment};
 
 use super::Context;
-use crate::open;
+use super::sql_cluster::{ClusterArgs, OpenOver, open_over};
 use crate::output::parquet;
 
 /// Rows and locations of a part at most; a location is in one part.
@@ -79,11 +79,11 @@ impl Parted {
     /// The rows of some locations.
     fn table(
         self,
-        context: &Context,
         opened: &OpenExperiment,
         locations: &[LocationIdx],
+        control: &Control,
     ) -> anyhow::Result<Table> {
-        let (control, all) = (&context.control, TimeWindow::ALL);
+        let all = TimeWindow::ALL;
         Ok(match self {
             Self::Values => opened.value_relation_of(locations, control)?.into_table(),
             Self::Samples => opened.sample_relation(locations, all, control)?.into_table(),
@@ -102,16 +102,33 @@ impl Parted {
     }
 }
 
+/// The file with the rows of a table in parts that some locations have, for another process that
+/// writes it.
+#[cfg(feature = "cluster")]
+pub(super) fn part_of(
+    opened: &OpenExperiment,
+    name: &str,
+    locations: &[LocationIdx],
+    control: &Control,
+) -> anyhow::Result<Vec<u8>> {
+    let parted = Parted::ALL.into_iter().find(|parted| parted.name() == name);
+    let parted = parted.with_context(|| format!("{name} is no table in parts"))?;
+    let mut out = Vec::new();
+    parquet(&parted.table(opened, locations, control)?, &mut out)?;
+    Ok(out)
+}
+
 /// Writes the tables of the database at `input` into a new folder, which appears complete or not at
-/// all.
+/// all. A cluster makes the files of large tables, where one is named.
 pub(super) fn tables(
     context: &Context,
     input: &Path,
     output: &Path,
     size: PartSize,
+    members: &ClusterArgs,
 ) -> anyhow::Result<()> {
     check_output(output)?;
-    let opened = open::database(input, &context.control)?;
+    let over = open_over(context, input, members, size.rows)?;
     let failed = || format!("cannot write {}", output.display());
     if output.exists() {
         anyhow::bail!("{} exists already; name a folder that is not there", output.display());
@@ -119,22 +136,17 @@ pub(super) fn tables(
     let unfinished = Unfinished::new(output).with_context(failed)?;
     let folder = unfinished.content();
     fs::create_dir(&folder).with_context(failed)?;
-    write(context, &opened, &folder, size).with_context(failed)?;
+    write(context, &over, &folder, size).with_context(failed)?;
     if let Some(path) = lost_file() {
         anyhow::bail!("{} was cut short while it was read; convert again", path.display());
     }
     unfinished.publish(output).with_context(failed)?;
-    context.finish(&opened, &[]);
+    context.finish(&over.opened, &[]);
     Ok(())
 }
 
-fn write(
-    context: &Context,
-    opened: &OpenExperiment,
-    folder: &Path,
-    size: PartSize,
-) -> anyhow::Result<()> {
-    let control = &context.control;
+fn write(context: &Context, over: &OpenOver, folder: &Path, size: PartSize) -> anyhow::Result<()> {
+    let (control, opened) = (&context.control, &over.opened);
     let locations = opened.answer(&LocationsRequest::default(), control)?.tables.rows;
     let whole = [
         ("contexts", opened.context_relation(control)?.into_table()),
@@ -153,12 +165,30 @@ fn write(
         fs::create_dir(&place)?;
         // Names sort as numbers do.
         let digits = locations.last().map_or(1, |(last, _)| last.get().to_string().len());
-        for part in parts(&locations, size) {
-            let (Some(first), Some(last)) = (part.first(), part.last()) else { continue };
-            let name = format!("part-{:0digits$}-{:0digits$}.parquet", first.get(), last.get());
-            let table = parted.table(context, opened, &part)?;
-            file(&place.join(name), &table)?;
+        let parts = parts(&locations, size);
+        let name_of = |part: &[LocationIdx]| -> Option<PathBuf> {
+            let (first, last) = (part.first()?.get(), part.last()?.get());
+            Some(place.join(format!("part-{first:0digits$}-{last:0digits$}.parquet")))
+        };
+        let own = |part: &[LocationIdx]| -> anyhow::Result<()> {
+            let Some(path) = name_of(part) else { return Ok(()) };
+            file(&path, &parted.table(opened, part, control)?)
+                .with_context(|| path.display().to_string())
+        };
+        #[cfg(feature = "cluster")]
+        if let Some(readers) = &over.readers {
+            let name = parted.name();
+            readers.tables(name, &parts, control, &mut |at, made| {
+                let part = parts.get(at).map(Vec::as_slice).unwrap_or_default();
+                let written = match (made, name_of(part)) {
+                    (Some(made), Some(path)) => fs::write(path, made).map_err(Into::into),
+                    _ => own(part),
+                };
+                written.map_err(|error: anyhow::Error| format!("{error:#}"))
+            })?;
+            continue;
         }
+        parts.iter().try_for_each(|part| own(part))?;
     }
     Ok(())
 }

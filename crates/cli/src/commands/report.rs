@@ -14,6 +14,7 @@ use parallax_wire::Document;
 
 use super::Command;
 use super::clusters::PlaceArgs;
+use super::sql_cluster::{ClusterPartsArgs, open_over};
 use super::{Context, report_html};
 use crate::args::{Cli, Database};
 use crate::output::{Format, Output};
@@ -39,16 +40,22 @@ pub(crate) struct ReportArgs {
     /// Also write the report as one HTML file.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    #[command(flatten)]
+    parts: ClusterPartsArgs,
 }
 
 pub(super) fn report(context: &Context, arguments: ReportArgs) -> anyhow::Result<()> {
-    let ReportArgs { database, metric, against, evidence, place, html } = arguments;
+    let ReportArgs { database, metric, against, evidence, place, html, parts } = arguments;
     let path = database.path.display().to_string();
     if scaling::is_ensemble(&database.path) {
+        if parts.members.cluster.is_some() {
+            anyhow::bail!("--cluster: measurements of several runs are asked on one machine");
+        }
         return of_several_runs(context, &path, metric, html);
     }
     let request = place.request(ClusterChoice::default())?;
-    let opened = context.open(&database)?;
+    let over = open_over(context, &database.path, &parts.members, parts.part_rows)?;
+    let opened = &over.opened;
     let Answer { value: mut report, mut notes } =
         opened.diagnose_at(metric.as_deref(), &request, &context.control)?;
     let named_metric = metric.clone();
@@ -61,7 +68,7 @@ pub(super) fn report(context: &Context, arguments: ReportArgs) -> anyhow::Result
             name: name.to_owned(),
             experiments: vec![opened],
         };
-        let versions = [version(&other, &old), version(&path, &opened)];
+        let versions = [version(&other, &old), version(&path, opened)];
         let request = ComparisonRequest { metric, ..ComparisonRequest::default() };
         let answer = compare_experiments(&versions, &request, &context.control)?;
         notes.extend(answer.notes);
@@ -72,6 +79,7 @@ pub(super) fn report(context: &Context, arguments: ReportArgs) -> anyhow::Result
         }
         compared = Some(other);
     }
+    over.check()?;
     let mut answer = opened.report_answer(&report, notes.clone());
     let asked = Asked {
         path: &path,
@@ -103,7 +111,7 @@ pub(super) fn report(context: &Context, arguments: ReportArgs) -> anyhow::Result
         let file = Output::new(Some(Format::Text), Some(file), context.output.style);
         file.emit_reply(&(), |_, out| out.write_all(page.as_bytes()))?;
     }
-    context.finish(&opened, &notes);
+    context.finish(opened, &notes);
     Ok(())
 }
 

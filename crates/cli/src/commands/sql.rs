@@ -6,6 +6,7 @@ use clap::Args;
 
 #[cfg(not(feature = "sql"))]
 use super::Context;
+use super::sql_cluster::ClusterPartsArgs;
 use crate::args::{Size, seconds};
 use crate::scaling::EnsembleArgs;
 
@@ -46,15 +47,8 @@ pub(crate) struct SqlArgs {
     /// Say how many bytes of the database each statement reads.
     #[arg(long)]
     stats: bool,
-    /// Have parts of the statement computed by the executors of the scheduler at this address.
-    #[arg(long, value_name = "ADDRESS:PORT", requires = "token_file", help_heading = "Cluster")]
-    cluster: Option<String>,
-    /// File with the token of the cluster.
-    #[arg(long, value_name = "FILE", env = "PARALLAX_TOKEN_FILE", help_heading = "Cluster")]
-    token_file: Option<PathBuf>,
-    /// Rows of a part at least: a table is cut into parts where it has several times as many.
-    #[arg(long, value_name = "NUMBER", default_value = "1000000", help_heading = "Cluster")]
-    part_rows: u64,
+    #[command(flatten)]
+    parts: ClusterPartsArgs,
     /// Further runs: the statement is then about all of them together.
     #[arg(long, value_name = "PATH", num_args = 1.., help_heading = "Runs")]
     with: Vec<PathBuf>,
@@ -67,7 +61,7 @@ pub(super) fn sql(_: &Context, arguments: SqlArgs) -> anyhow::Result<()> {
     let SqlArgs { path, statement, memory_limit, time_limit, stats, with, ensemble, .. } =
         arguments;
     let _ = (path, statement, memory_limit, time_limit, stats, with, ensemble);
-    let _ = (arguments.cluster, arguments.token_file, arguments.part_rows);
+    drop(arguments.parts);
     anyhow::bail!(
         "this parallax was built without the feature `sql`; build it with `--features sql`, or ask \
          with `parallax query`"
@@ -125,14 +119,14 @@ mod session {
             memory_bytes: arguments.memory_limit.map(|size| size.0),
             time: arguments.time_limit.map(Duration::from_secs_f64),
         };
-        let members = match &arguments.cluster {
+        let members = match &arguments.parts.members.cluster {
             Some(address) => Some(cluster(address, &arguments)?),
             None => None,
         };
         let Sources { source, mut statistics, notes } = Sources::open(context, &arguments)?;
         let mut session = SqlSession::new(source, limits)?.hearing_interrupts()?;
         if let Some(members) = members {
-            session = session.with_workers(members, arguments.part_rows);
+            session = session.with_workers(members, arguments.parts.part_rows);
         }
         let text = match arguments.statement {
             Some(text) => text,
@@ -170,7 +164,7 @@ mod session {
 
     /// Those who compute parts of the statements.
     fn cluster(address: &str, arguments: &SqlArgs) -> anyhow::Result<Arc<dyn SqlWorkers>> {
-        let SqlArgs { path, with, stats, token_file, .. } = arguments;
+        let SqlArgs { path, with, stats, parts, .. } = arguments;
         let misuse = |text: &str| Err(SqlError::Misuse(text.to_owned()).into());
         if !with.is_empty() || is_ensemble(path) {
             return misuse("--cluster: measurements of several runs are asked on one machine");
@@ -178,7 +172,7 @@ mod session {
         if *stats {
             return misuse("--stats counts what this process reads; ask without --cluster");
         }
-        match token_file {
+        match &parts.members.token_file {
             #[cfg(feature = "cluster")]
             Some(file) => Ok(Arc::new(crate::commands::sql_cluster::over(address, file, path)?)),
             #[cfg(not(feature = "cluster"))]

@@ -1,12 +1,17 @@
 //! `sql-cluster`: processes on several machines that compute parts of statements.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+#[cfg(feature = "cluster")]
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+#[cfg(feature = "cluster")]
+use parallax_cluster::Readers;
+use parallax_service::OpenExperiment;
 
-#[cfg(not(feature = "cluster"))]
 use super::Context;
 use crate::args::Size;
+use crate::open;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,6 +20,8 @@ Examples:
                                                                    on each of the others
   parallax sql-cluster status --scheduler node1:7272 --token-file token
   parallax sql DB \"SELECT ...\" --cluster node1:7272 --token-file token
+  parallax report DB --cluster node1:7272 --token-file token
+                                                                   also flat, balance, convert
 
 How to start one by hand and with Slurm, and who may do what: docs/cluster.md.";
 
@@ -34,6 +41,27 @@ enum Role {
     Executor(ExecutorArgs),
     /// The executors of a scheduler.
     Status(StatusArgs),
+}
+
+/// A cluster that does a part of the work of a command.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ClusterArgs {
+    /// Have the executors of the scheduler at this address read and compute in parts.
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "token_file", help_heading = "Cluster")]
+    pub(super) cluster: Option<String>,
+    /// File with the token of the cluster.
+    #[arg(long, value_name = "FILE", env = "PARALLAX_TOKEN_FILE", help_heading = "Cluster")]
+    pub(super) token_file: Option<PathBuf>,
+}
+
+/// The same, and how large its parts are.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ClusterPartsArgs {
+    #[command(flatten)]
+    pub(super) members: ClusterArgs,
+    /// Rows of a part at least: what is read is cut into parts where it has several times as many.
+    #[arg(long, value_name = "NUMBER", default_value = "1000000", help_heading = "Cluster")]
+    pub(super) part_rows: u64,
 }
 
 /// A file with what all members of a cluster know.
@@ -90,12 +118,71 @@ struct StatusArgs {
     wait: Option<usize>,
 }
 
+/// What builds without clusters say about `--cluster`.
+#[cfg(not(feature = "cluster"))]
+const WITHOUT: &str =
+    "this parallax was built without the feature `cluster`; build it with `--features cluster`";
+
+/// An experiment that may be read by a cluster.
+pub(super) struct OpenOver {
+    pub(super) opened: OpenExperiment,
+    #[cfg(feature = "cluster")]
+    pub(super) readers: Option<Arc<Readers>>,
+}
+
+impl OpenOver {
+    /// Fails where the cluster was lost, because answers then miss something.
+    #[cfg(feature = "cluster")]
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        match self.readers.as_ref().and_then(|readers| readers.failure()) {
+            Some(why) => Err(anyhow::anyhow!(why)),
+            None => Ok(()),
+        }
+    }
+
+    /// See the one of builds with clusters.
+    #[cfg(not(feature = "cluster"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with clusters")]
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(not(feature = "cluster"))]
+pub(super) fn open_over(
+    context: &Context,
+    path: &Path,
+    members: &ClusterArgs,
+    _: u64,
+) -> anyhow::Result<OpenOver> {
+    anyhow::ensure!(members.cluster.is_none(), "--cluster: {WITHOUT}");
+    Ok(OpenOver { opened: open::database(path, &context.control)? })
+}
+
+/// Opens a database; a cluster reads it, where one is named, in parts of so many rows at least.
+#[cfg(feature = "cluster")]
+pub(super) fn open_over(
+    context: &Context,
+    path: &Path,
+    members: &ClusterArgs,
+    part_rows: u64,
+) -> anyhow::Result<OpenOver> {
+    let readers = match (&members.cluster, &members.token_file) {
+        (Some(address), Some(token)) => Some(Readers::new(over(address, token, path)?, part_rows)),
+        _ => None,
+    };
+    let opened = open::database(path, &context.control)?;
+    let opened = match &readers {
+        Some(readers) => readers.over(opened),
+        None => opened,
+    };
+    Ok(OpenOver { opened, readers })
+}
+
 #[cfg(not(feature = "cluster"))]
 pub(super) fn sql_cluster(_: &Context, arguments: SqlClusterArgs) -> anyhow::Result<()> {
     drop(arguments);
-    anyhow::bail!(
-        "this parallax was built without the feature `cluster`; build it with `--features cluster`"
-    )
+    anyhow::bail!(WITHOUT)
 }
 
 #[cfg(feature = "cluster")]
@@ -109,15 +196,17 @@ mod members {
     use std::time::{Duration, Instant};
 
     use anyhow::Context as _;
+    use parallax_base::LocationIdx;
+    use parallax_base::quantity::counted;
     use parallax_cluster::{
         Cluster, ClusterError, Databases, Executor, Scheduler, SchedulerOptions, Secret,
     };
     use parallax_places::{canonical, fingerprint as fingerprint_at, is_in_store};
-    use parallax_service::{Control, DataContent};
+    use parallax_service::{Control, DataContent, OpenExperiment};
     use parallax_sql::{SqlLimits, SqlSession};
 
     use super::{ExecutorArgs, Role, SchedulerArgs, SqlClusterArgs, StatusArgs};
-    use crate::commands::Context;
+    use crate::commands::{Context, convert_tables};
     use crate::open;
 
     pub(in crate::commands) fn sql_cluster(
@@ -199,8 +288,9 @@ mod members {
         };
         let mut out = std::io::stdout().lock();
         for executor in executors {
-            let parallax_cluster::ExecutorStatus { name, address, lanes, busy } = executor;
-            writeln!(out, "{name}  {address}  {busy} of {lanes} busy")?;
+            let parallax_cluster::ExecutorStatus { name, address, lanes, busy, done } = executor;
+            let parts = counted(done, "part");
+            writeln!(out, "{name}  {address}  {busy} of {lanes} busy, {parts} computed")?;
         }
         Ok(())
     }
@@ -277,6 +367,17 @@ mod members {
             }
             opened.push((path, found, Arc::clone(&session)));
             Ok(session)
+        }
+
+        fn table(
+            &self,
+            opened: &OpenExperiment,
+            name: &str,
+            locations: &[LocationIdx],
+            control: &Control,
+        ) -> Result<Vec<u8>, String> {
+            let table = convert_tables::part_of(opened, name, locations, control);
+            table.map_err(|error| format!("{error:#}"))
         }
     }
 

@@ -7,6 +7,7 @@ use parallax_protocol::{
 use parallax_service::{Answers as _, TreeRequest};
 
 use super::Context;
+use super::sql_cluster::{ClusterPartsArgs, open_over};
 use crate::args::{CostArgs, Database, PruneArgs};
 use crate::choice::names;
 use crate::text::{Show, Style, TextTable, TextTree, quantity};
@@ -184,13 +185,17 @@ pub(crate) struct FlatArgs {
     cost: CostArgs,
     #[command(flatten)]
     prune: PruneArgs,
+    #[command(flatten)]
+    parts: ClusterPartsArgs,
 }
 
 pub(super) fn flat(context: &Context, arguments: FlatArgs) -> anyhow::Result<()> {
-    let FlatArgs { database, from, by, cost, prune } = arguments;
-    let opened = context.open(&database)?;
+    let FlatArgs { database, from, by, cost, prune, parts } = arguments;
+    let over = open_over(context, &database.path, &parts.members, parts.part_rows)?;
+    let opened = &over.opened;
     let request = FlatRequest { cost: cost.choice(), prune: prune.choice(), from, by };
     let Answer { reply, tables, unit } = opened.answer(&request, &context.control)?;
+    over.check()?;
     let table = tables.rows.clone().into_table_in(&unit);
     context.output.emit_with(&table, |style, out| {
         let table = without_repeated_places(tables.rows.clone()).into_table_in(&unit);
@@ -216,6 +221,6 @@ pub(super) fn flat(context: &Context, arguments: FlatArgs) -> anyhow::Result<()>
             .head("name", by.to_string())
             .write(style, out)
     })?;
-    context.finish(&opened, &explain(&reply.cost));
+    context.finish(opened, &explain(&reply.cost));
     Ok(())
 }

@@ -90,9 +90,35 @@ impl Session {
         window: TimeWindow,
         control: &Control,
     ) -> Result<ContextSums, EngineError> {
+        let tracks = self.chosen_tracks(self.traces()?, locations);
+        self.context_sums_of(&tracks, window, control)
+    }
+
+    /// The same, added up over tracks.
+    ///
+    /// # Errors
+    /// As [`Session::context_sums`].
+    pub fn context_sums_of(
+        &self,
+        tracks: &[TrackIdx],
+        window: TimeWindow,
+        control: &Control,
+    ) -> Result<ContextSums, EngineError> {
         let store = self.traces()?;
         let tree = self.tree();
-        let tracks: Vec<TrackIdx> = self.chosen_tracks(store, locations);
+        if let Some(times) = store.sums_of_tracks(tracks, window, control)? {
+            let mut sums = ContextSums::zeros(tree.len());
+            for time in times {
+                let Some(context) = tree.by_source_id(time.context) else { continue };
+                if let Some(nanos) = sums.nanos.get_mut(context.idx()) {
+                    *nanos += time.nanos;
+                }
+                if let Some(calls) = sums.calls.get_mut(context.idx()) {
+                    *calls += time.calls;
+                }
+            }
+            return Ok(sums);
+        }
         let weight =
             |i: usize| tracks.get(i).and_then(|&t| store.track(t)).map_or(0, |t| t.num_samples);
         let ranges = threads::ranges(tracks.len(), weight);
