@@ -23,9 +23,20 @@ pub(crate) fn command(program: &str, args: &[&str]) -> Command {
     command
 }
 
-/// `cargo` as the user called it, so that a chosen toolchain stays chosen.
+/// `cargo` as the user called it, so that a chosen toolchain stays chosen, without what `cargo run`
+/// says about this program: build scripts that look at it would run again, and everything above their
+/// packages would be compiled again, each time the same is built with and without `cargo xtask`.
 pub(crate) fn cargo(args: &[&str]) -> Command {
-    command("cargo", args)
+    let mut cargo = command("cargo", args);
+    let is_of_this = |name: &str| {
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") || name == "OUT_DIR"
+    };
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(is_of_this) {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
 }
 
 /// The command as the user would type it.
@@ -182,5 +193,15 @@ mod tests {
         let is_on = |text: &str| is_on(Some(OsStr::new(text)));
         assert!(is_on("true") && is_on("1"));
         assert!(!is_on("") && !is_on("0") && !is_on("false"));
+    }
+
+    #[test]
+    fn what_is_built_does_not_depend_on_this_program() {
+        // Cargo sets it for tests as for `cargo run`.
+        assert!(std::env::var_os("CARGO_PKG_NAME").is_some());
+        let cargo = cargo(&["build"]);
+        let removed = |name: &str| cargo.get_envs().any(|(of, to)| of == name && to.is_none());
+        assert!(removed("CARGO_PKG_NAME") && removed("CARGO_MANIFEST_DIR"));
+        assert!(!removed("PATH"));
     }
 }
