@@ -100,7 +100,8 @@ impl Profiles {
     }
 
     /// Whether the blocks of a few contexts are as `hpcprof` writes them, in a file that has room for
-    /// the values of all, and some profiles have the same values of one of these contexts.
+    /// the values of all, and whose values some profiles have, too: those of the first context that is
+    /// asked for, which are compared once.
     fn shows_itself_whole(&self, cct: &CctDb, wanted: &ContextChoice) -> bool {
         let ContextChoice::Ids(ids) = wanted else { return false };
         let are_few = ids.len() as u64 <= cct.num_contexts() / FEW_CONTEXTS;
