@@ -51,12 +51,23 @@ describe("what could be written", () => {
     expect(offered("SELECT * FROM |")).not.toContain("context_id");
   });
 
-  it("elsewhere are the columns of the tables that the statement names, each once", () => {
+  it("elsewhere are the columns of the tables that the statement names", () => {
     const list = offered("SELECT | FROM contexts JOIN values USING (context_id)") ?? [];
-    expect(list.slice(0, 3)).toEqual(["context_id", "name", "value"]);
+    expect(list.slice(0, 4)).toEqual(["context_id", "context_id", "name", "value"]);
     expect(list).toContain("path");
     expect(list).toContain("count");
     expect(list).not.toContain("start_ns");
+  });
+
+  it("a column of several tables is written with each of them, and without where a join is by it", () => {
+    const text = "SELECT * FROM contexts AS c JOIN \"values\" USING (context_id) WHERE ";
+    const written = suggestions(text, text.length, SCHEMA)?.list.filter(({ kind }) => kind === "column").map(({ insert, detail }) => [insert, detail]);
+    expect(written).toEqual([["c.context_id", "Int64 · c"], ["values.context_id", "Int64 · values"], ["name", "Int64 · c"], ["value", "Int64 · values"]]);
+    const join = text.indexOf("context_id)");
+    const by = suggestions(text, join, SCHEMA)?.list.filter(({ kind }) => kind === "column").map(({ insert, detail }) => [insert, detail]);
+    expect(by).toEqual([["context_id", "Int64 · c, values"]]);
+    const twice = "SELECT  FROM contexts AS a JOIN contexts AS b ON true";
+    expect(suggestions(twice, 7, SCHEMA)?.list.filter(({ label }) => label === "name").map(({ insert }) => insert)).toEqual(["a.name", "b.name"]);
   });
 
   it("behind an alias are the columns of its table", () => {
@@ -88,7 +99,7 @@ describe("what could be written", () => {
 
   it("knows tables in quotes, in lists and under other names", () => {
     const tables = tablesIn("SELECT * FROM \"values\" v, contexts WHERE v.value > 0 -- FROM samples", SCHEMA);
-    expect([...tables].sort((a, b) => (a[0] < b[0] ? -1 : 1))).toEqual([["contexts", "contexts"], ["v", "values"], ["values", "values"]]);
+    expect([...tables].sort((a, b) => (a[0] < b[0] ? -1 : 1))).toEqual([["contexts", "contexts"], ["v", "values"]]);
   });
 });
 

@@ -65,15 +65,13 @@ const TABLE = new RegExp(`(?:\\b(?:FROM|JOIN)\\s+|,\\s*)(?:"([^"]+)"|${NAME})(?:
 export const KEYWORDS = "all and any as asc between by case cast cross current desc describe distinct else end except exists explain extract false filter first following from full group having in inner intersect interval into is join last lateral left like ilike limit natural not null nulls offset on or order outer over partition preceding qualify range recursive right row rows select show similar some then true unbounded union unnest using when where window with within";
 export const TYPES = "bigint boolean date double float int integer numeric real smallint text time timestamp varchar";
 
-/** The tables that a statement names, by what it calls them there, in lower case. */
+/** The tables that a statement names, by what it calls them there, in lower case. One that has another name has only that. */
 export function tablesIn(statement: string, schema: SqlSchemaReply): ReadonlyMap<string, string> {
   const known = new Map(schema.tables.map(({ name }) => [name.toLowerCase(), name]));
   const found = new Map<string, string>();
   for (const [, quoted, plain, alias] of bare(statement).matchAll(TABLE)) {
     const name = known.get((quoted ?? plain ?? "").toLowerCase());
-    if (name === undefined) continue;
-    found.set(name.toLowerCase(), name);
-    if (alias !== undefined) found.set(alias.toLowerCase(), name);
+    if (name !== undefined) found.set((alias ?? name).toLowerCase(), name);
   }
   return found;
 }
@@ -103,16 +101,30 @@ export function suggestions(statement: string, at: number, schema: SqlSchemaRepl
     list.push({ label: name, kind: "function", detail: isTable ? "behind FROM" : `(${takes})`, info: isTable && takes !== "" ? `${about} Takes ${takes}.` : about, insert: `${name}(`, rank: isTable === isSource ? 2 : 0 });
   }
   if (isSource) return { from, list };
-  const seen = new Set<string>();
-  for (const table of new Set(tables.values())) {
-    for (const column of columnsOf(schema, table, 3)) {
-      if (seen.has(column.label)) continue;
-      seen.add(column.label);
-      list.push({ ...column, detail: column.detail === "" ? table : `${column.detail} · ${table}` });
-    }
-  }
+  list.push(...namedColumns(tables, /\bUSING\s*\([^()]*$/i.test(plain), schema));
   for (const name of schema.common_functions) list.push({ label: name, kind: "function", detail: "", info: "", insert: `${name}(`, rank: -1 });
   return { from, list };
+}
+
+/** Columns of all tables of a statement. Those that several have are written with their table, but for those that a join is by. */
+function namedColumns(tables: ReadonlyMap<string, string>, isJoin: boolean, schema: SqlSchemaReply): readonly Suggestion[] {
+  const by = new Map<string, { readonly called: string; readonly column: Suggestion }[]>();
+  for (const [called, table] of tables) {
+    for (const column of columnsOf(schema, table, 3)) {
+      const others = by.get(column.label) ?? [];
+      others.push({ called, column });
+      by.set(column.label, others);
+    }
+  }
+  return Array.from(by.values()).flatMap((found) => {
+    const isShared = found.length > 1;
+    if (isJoin && !isShared) return [];
+    return found.slice(0, isJoin ? 1 : undefined).map(({ called, column }) => {
+      const of = isJoin ? found.map((one) => one.called).join(", ") : called;
+      const insert = isShared && !isJoin ? `${written(called)}.${column.insert}` : column.insert;
+      return { ...column, detail: column.detail === "" ? of : `${column.detail} · ${of}`, insert };
+    });
+  });
 }
 
 /** A text without the quoted parts and comments that have an end. */
