@@ -23,7 +23,7 @@ struct Cluster {
     address: String,
     scheduler: Child,
     executors: Vec<Child>,
-    /// The namespaces of the scheduler, of each executor, and of who asks, where there are any.
+    /// The namespaces of the scheduler, of each executor, and of the client, where there are any.
     namespaces: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Cluster {
         Self::on(None, executors)
     }
 
-    /// The same on a network, whose members are the scheduler, the executors, and who asks.
+    /// The same on a network, whose members are the scheduler, the executors, and the client.
     fn on(network: Option<&Network>, executors: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (bind, namespaces) = match network {
@@ -286,7 +286,7 @@ fn executors_that_are_lost_or_stall_change_no_result() {
     let output = asked.wait_with_output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("there is no executor"), "{message}");
+    assert!(message.contains("no executor has been connected"), "{message}");
     assert!(output.stdout.is_empty());
     let output = cluster.run("SELECT 1");
     let message = String::from_utf8(output.stderr).unwrap();
@@ -423,7 +423,7 @@ fn questions_and_tables_survive_lost_executors_and_fail_whole_without_any() {
         let output = asked.wait_with_output().unwrap();
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{message}");
-        assert!(message.contains("there is no executor"), "{message}");
+        assert!(message.contains("no executor has been connected"), "{message}");
         assert!(output.stdout.is_empty());
         cluster.executors.clear();
     };
@@ -464,7 +464,7 @@ fn questions_and_tables_survive_lost_executors_and_fail_whole_without_any() {
     each(&cluster, "below none of the roots");
     let token = cluster.token();
     std::fs::write(&token, "a token of another cluster\n").unwrap();
-    each(&cluster, "has another token");
+    each(&cluster, "has a different token");
 }
 
 #[test]
@@ -490,7 +490,7 @@ fn a_scheduler_that_is_started_again_goes_on_and_one_that_is_not_is_named() {
     assert!(message.contains(&cluster.address), "{message}");
     let output = cluster.run("SELECT 1");
     let message = String::from_utf8(output.stderr).unwrap();
-    assert!(message.contains("there is no scheduler at"), "{message}");
+    assert!(message.contains("no scheduler at"), "{message}");
 }
 
 #[test]
@@ -526,7 +526,7 @@ fn executors_refuse_other_files_other_places_and_other_tokens() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("executor executor-0: the files of /"), "{message}");
-    assert!(message.contains("/database are others here"), "{message}");
+    assert!(message.contains("/database differ from those on the client"), "{message}");
     assert!(output.stdout.is_empty());
     // Asked anew, it is about the files as they are.
     assert_eq!(cluster.ask(statement), cluster.alone(statement), "{statement}");
@@ -547,7 +547,10 @@ fn executors_refuse_other_files_other_places_and_other_tokens() {
         command.arg("--token-file").arg(cluster.token());
         cluster.executors.push(command.stdin(Stdio::null()).spawn().unwrap());
         cluster.wait_for(1);
-        refused(&cluster, &["executor behind: the files of /", "/database are others here"]);
+        refused(
+            &cluster,
+            &["executor behind: the files of /", "/database differ from those on the client"],
+        );
         end(&mut cluster.executors[0]);
         cluster.executors.clear();
     }
@@ -557,7 +560,7 @@ fn executors_refuse_other_files_other_places_and_other_tokens() {
     cluster.wait_for(1);
     refused(&cluster, &["executor elsewhere", "below none of the roots"]);
 
-    // Another token: of who asks, and of an executor.
+    // Another token: of the client, and of an executor.
     let other = cluster.folder.path().join("other");
     std::fs::write(&other, "a token of another cluster\n").unwrap();
     let with = |file: &Path| {
@@ -570,12 +573,12 @@ fn executors_refuse_other_files_other_places_and_other_tokens() {
     std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o644)).unwrap();
     assert!(with(&other).contains("other users may read"), "{}", with(&other));
     std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o600)).unwrap();
-    assert!(with(&other).contains("has another token"), "{}", with(&other));
+    assert!(with(&other).contains("has a different token"), "{}", with(&other));
     let mut command = parallax(None);
     command.args(["sql-cluster", "executor", "--scheduler", &cluster.address, "--root", "/"]);
     let output = command.arg("--token-file").arg(&other).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("has another token"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("has a different token"));
     let mode = std::fs::metadata(cluster.token()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
@@ -667,7 +670,7 @@ fn machines_of_a_network_give_what_one_gives_and_may_leave_it() {
     network.link(2, false);
     assert_eq!(right(asked.wait_with_output().unwrap(), "left the network"), expected);
     network.link(2, true);
-    // The scheduler as well: who asks is told.
+    // The scheduler as well: the client gets an error.
     let asked = cluster.command(SLOW).spawn().unwrap();
     wait_until_busy(&cluster, "executor-0");
     let begun = Instant::now();

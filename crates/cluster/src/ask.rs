@@ -1,4 +1,4 @@
-//! [`Cluster`]: a scheduler as who asks sees it.
+//! [`Cluster`]: the client of a scheduler.
 
 use std::io::{self, Read};
 use std::net::TcpStream;
@@ -106,7 +106,10 @@ impl Cluster {
             other => NotNow::Never(SqlError::Failed(other.to_string())),
         })?;
         let away = |error: &io::Error| {
-            NotNow::Away(format!("the scheduler at {} is gone: {error}", self.address))
+            NotNow::Away(format!(
+                "lost the connection to the scheduler at {}: {error}",
+                self.address
+            ))
         };
         let mut message = json!({
             "database": self.database.to_string_lossy(),
@@ -127,7 +130,8 @@ impl Cluster {
                 Kind::End => return Ok(()),
                 Kind::Failed | Kind::Message => {
                     let why = frame.json().unwrap_or_default();
-                    let text = why["message"].as_str().unwrap_or("for no known reason").to_owned();
+                    let text =
+                        why["message"].as_str().unwrap_or("for an unknown reason").to_owned();
                     return Err(match why["again"].as_bool() {
                         Some(true) => NotNow::Lost(text),
                         _ => NotNow::Never(SqlError::Failed(text)),
@@ -201,7 +205,7 @@ impl Cluster {
                     away_since = None;
                     if lost == ATTEMPTS {
                         return Err(SqlError::Failed(format!(
-                            "a part was lost {ATTEMPTS} times; the last time {why}"
+                            "a part failed {ATTEMPTS} times; last failure: {why}"
                         )));
                     }
                 }
@@ -209,7 +213,7 @@ impl Cluster {
                     let since = *away_since.get_or_insert_with(Instant::now);
                     if since.elapsed() > AWAY {
                         return Err(SqlError::Failed(format!(
-                            "{why}; it was tried for {} s",
+                            "{why}; gave up after {} s",
                             AWAY.as_secs()
                         )));
                     }

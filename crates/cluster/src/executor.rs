@@ -99,12 +99,15 @@ impl Executor {
                     // Where it ended, the connection is closed between two frames.
                     let why = why.filter(|error| error.kind() != io::ErrorKind::UnexpectedEof);
                     let why = why.map_or_else(String::new, |error| format!(": {error}"));
-                    told(&format!("the scheduler at {} is gone{why}", self.scheduler));
+                    told(&format!(
+                        "lost the connection to the scheduler at {}{why}",
+                        self.scheduler
+                    ));
                     is_told = false;
                 }
                 Err(error @ ClusterError::NoScheduler { .. }) => {
                     if !is_told {
-                        told(&format!("{error}; waiting for it"));
+                        told(&format!("{error}; waiting"));
                         is_told = true;
                     }
                 }
@@ -163,7 +166,7 @@ impl Executor {
         control: &Control,
         to: &Mutex<TcpStream>,
     ) -> Result<u64, SqlError> {
-        let unclear = || SqlError::Failed("a part cannot be understood".to_owned());
+        let unclear = || SqlError::Failed("received an invalid description of a part".to_owned());
         let database = message["database"].as_str().ok_or_else(unclear)?;
         let fingerprint = message["fingerprint"].as_u64().ok_or_else(unclear)?;
         let session = || {

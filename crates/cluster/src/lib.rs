@@ -1,17 +1,17 @@
-//! Statements and questions on several machines.
+//! Statements and questions distributed to several machines.
 //!
-//! A [`scheduler`](Scheduler) knows [`executors`](Executor), which connect to it and wait. Who asks
-//! ([`Cluster`]) plans a statement, and gives its parts to the scheduler, which passes each to an
-//! executor and the rows of the part back. An executor plans the same statement over the same files,
-//! and computes the part (`parallax_sql::SqlTask`): no plan, no code and no name of a file other
-//! than that of the database goes over a connection.
+//! [Executors](Executor) connect to a [scheduler](Scheduler) and wait for work. The client
+//! ([`Cluster`]) plans a statement and submits its parts to the scheduler, which passes each part to
+//! an executor and returns the rows. An executor plans the same statement over the same files and
+//! computes its part (`parallax_sql::SqlTask`): no plan, no code and no file name other than that of
+//! the database goes over a connection.
 //!
-//! Questions that are not SQL are answered where they were asked; [`Readers`] has executors read
-//! what they need, in parts by location, context or track.
+//! Questions that are not SQL are answered by the client; [`Readers`] has executors read what they
+//! need, in parts by location, context or track.
 //!
-//! Invariants: only the scheduler listens; a connection says nothing before both sides have shown
-//! that they know the [`Secret`]; the rows of a part are used only when they are complete, so a part
-//! can be computed again elsewhere; every wait ends.
+//! Invariants: only the scheduler listens; nothing is exchanged before both sides have proved that
+//! they know the [`Secret`]; the rows of a part are used only when they are complete, so a part can
+//! be computed again elsewhere; every wait has a time limit.
 
 mod ask;
 mod executor;
@@ -50,21 +50,21 @@ pub enum ClusterError {
         why: String,
     },
     /// There is no scheduler at an address.
-    #[error("there is no scheduler at {address}: {why}")]
+    #[error("no scheduler at {address}: {why}")]
     NoScheduler {
         /// The address.
         address: String,
         /// What happened instead.
         why: String,
     },
-    /// A scheduler has nobody to compute anything.
-    #[error("the scheduler at {address} has no executors; start some, and ask again")]
+    /// No executors are connected to a scheduler.
+    #[error("the scheduler at {address} has no executors; start some and retry")]
     NoExecutors {
         /// The address.
         address: String,
     },
-    /// The scheduler does not accept this member, or is none to trust.
-    #[error("the scheduler at {address} has another token than {}; take the file that it was started with", file.display())]
+    /// The two sides of a connection have different tokens.
+    #[error("the scheduler at {address} has a different token than {}; use the file that it was started with", file.display())]
     Refused {
         /// The address.
         address: String,
@@ -73,7 +73,7 @@ pub enum ClusterError {
     },
     /// The scheduler is of another version.
     #[error(
-        "the scheduler at {address} is of another version of Parallax: {theirs}, and this is {}",
+        "the scheduler at {address} runs Parallax {theirs}, and this is {}; use the same version",
         version()
     )]
     OtherVersion {
@@ -107,7 +107,7 @@ fn connect(address: &str, secret: &Secret, hello: Value) -> Result<TcpStream, Cl
     let missing = |why: String| ClusterError::NoScheduler { address: address.to_owned(), why };
     let places: Vec<SocketAddr> =
         address.to_socket_addrs().map_err(|error| missing(error.to_string()))?.collect();
-    let mut why = "it has no address".to_owned();
+    let mut why = "the name has no address".to_owned();
     for place in places {
         match TcpStream::connect_timeout(&place, PATIENCE) {
             Ok(stream) => return greet(stream, address, secret, hello),
@@ -126,9 +126,9 @@ fn greet(
     let missing = |error: io::Error| {
         let why = match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                format!("what listens there says nothing for {} s", PATIENCE.as_secs())
+                format!("no answer for {} s from what listens there", PATIENCE.as_secs())
             }
-            io::ErrorKind::UnexpectedEof => "what listens there closes the connection".to_owned(),
+            io::ErrorKind::UnexpectedEof => "what listens there closed the connection".to_owned(),
             _ => error.to_string(),
         };
         ClusterError::NoScheduler { address: address.to_owned(), why }
@@ -141,7 +141,7 @@ fn greet(
         }
         Shown::Other => return Err(missing(io::Error::other("something else listens there"))),
         Shown::OtherVersion => {
-            let theirs = "one with another protocol".to_owned();
+            let theirs = "with a different protocol".to_owned();
             return Err(ClusterError::OtherVersion { address: address.to_owned(), theirs });
         }
     }
@@ -154,7 +154,7 @@ fn greet(
         Some(theirs) if theirs == version() => Ok(stream),
         theirs => Err(ClusterError::OtherVersion {
             address: address.to_owned(),
-            theirs: theirs.unwrap_or("an unknown one").to_owned(),
+            theirs: theirs.unwrap_or("of an unknown version").to_owned(),
         }),
     }
 }

@@ -22,7 +22,7 @@ pub(crate) enum Reading {
 
 /// What comes first in the bytes of what was read.
 const READ: u8 = 1;
-/// The same where who asks must read it: a fault was met, which belongs to what the question says.
+/// The same where the client must read it: a fault was found, which belongs to its answer.
 const NOT_READ: u8 = 0;
 
 impl Reading {
@@ -183,7 +183,7 @@ fn numbers(sent: &Value, len: usize) -> Option<Vec<u32>> {
     Some(numbers)
 }
 
-/// Takes the mark at the end of what was read away; `None` where who asks must read it.
+/// Takes the mark at the end of what was read away; `None` where the client must read it.
 pub(crate) fn was_read(mut bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StoreError> {
     match bytes.pop() {
         Some(READ) => Ok(Some(bytes)),
@@ -193,7 +193,7 @@ pub(crate) fn was_read(mut bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StoreError
 }
 
 fn unclear() -> StoreError {
-    StoreError::Read("an executor has sent something else than it was asked for".to_owned())
+    StoreError::Read("an executor returned something other than what was requested".to_owned())
 }
 
 fn columns_to_bytes(columns: &SliceColumns) -> Vec<u8> {

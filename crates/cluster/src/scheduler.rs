@@ -228,10 +228,8 @@ impl Shared {
             return Err(garbled("no part"));
         }
         let Some(mut lane) = self.lane(&mut from)? else {
-            let why = format!(
-                "there is no executor, and none has come for {} s",
-                self.options.grace.as_secs()
-            );
+            let why =
+                format!("no executor has been connected for {} s", self.options.grace.as_secs());
             return fail(&mut from, &why, false);
         };
         lane.member.busy.fetch_add(1, Ordering::Relaxed);
@@ -256,9 +254,9 @@ impl Shared {
                 let what = if is_stalled {
                     // Its other connections are of the same process.
                     self.state().idle.retain(|lane| !Arc::ptr_eq(&lane.member, &member));
-                    format!("says nothing for {} s", self.options.stall.as_secs())
+                    format!("did not answer for {} s", self.options.stall.as_secs())
                 } else {
-                    "has ended its connection".to_owned()
+                    "closed its connection".to_owned()
                 };
                 let why = format!("the executor {} ({}) {what}", member.name, member.address);
                 fail(&mut from, &why, true)
@@ -321,11 +319,11 @@ impl Shared {
 enum Passed {
     /// With this frame.
     Whole(frames::Frame),
-    /// Who asked is gone.
+    /// The client is gone.
     Withdrawn,
 }
 
-/// Tells who asked that there are no rows, and whether to ask again.
+/// Tells the client that there are no rows, and whether to retry.
 fn fail(from: &mut TcpStream, why: &str, again: bool) -> io::Result<()> {
     frames::send_json(from, Kind::Failed, &json!({ "message": why, "again": again }))
 }

@@ -55,7 +55,7 @@ impl Secret {
             use std::os::unix::fs::PermissionsExt as _;
             let metadata = open.metadata().map_err(|error| failed(error.to_string()))?;
             if metadata.permissions().mode() & 0o077 != 0 {
-                let why = "other users may read or write it; take that right away (mode 600)";
+                let why = "other users may read or write it; restrict its permissions (chmod 600)";
                 return Err(failed(why.to_owned()));
             }
         }
@@ -63,7 +63,7 @@ impl Secret {
         open.take(1 << 16).read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
         let key = text.trim().as_bytes().to_vec();
         if key.len() < LEAST {
-            let why = format!("it has {} characters; a token has {LEAST} or more", key.len());
+            let why = format!("it has {} characters; a token needs at least {LEAST}", key.len());
             return Err(failed(why));
         }
         Ok(Self { file: file.to_owned(), key })

@@ -17,13 +17,13 @@ const EXAMPLES: &str = "\
 Examples:
   parallax sql-cluster scheduler --token-file token                on one machine
   parallax sql-cluster executor --scheduler node1:7272 --token-file token --root /scratch/runs
-                                                                   on each of the others
+                                                                   on each of the other machines
   parallax sql-cluster status --scheduler node1:7272 --token-file token
   parallax sql DB \"SELECT ...\" --cluster node1:7272 --token-file token
   parallax report DB --cluster node1:7272 --token-file token
                                                                    also flat, balance, convert
 
-How to start one by hand and with Slurm, and who may do what: docs/cluster.md.";
+Starting a cluster by hand and with Slurm, limits and security: docs/cluster.md.";
 
 /// What `sql-cluster` starts or shows.
 #[derive(Debug, Args)]
@@ -35,18 +35,18 @@ pub(crate) struct SqlClusterArgs {
 
 #[derive(Debug, Subcommand)]
 enum Role {
-    /// Knows the executors and passes parts of statements to them.
+    /// Starts the scheduler, which distributes parts of statements to executors.
     Scheduler(SchedulerArgs),
-    /// Computes parts of statements over databases below its roots.
+    /// Starts an executor, which computes parts of statements over databases below its roots.
     Executor(ExecutorArgs),
-    /// The executors of a scheduler.
+    /// Shows the executors of a scheduler.
     Status(StatusArgs),
 }
 
-/// A cluster that does a part of the work of a command.
+/// The cluster that a command uses.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ClusterArgs {
-    /// Have the executors of the scheduler at this address read and compute in parts.
+    /// Distribute reading and computing to the executors of the scheduler at this address.
     #[arg(long, value_name = "ADDRESS:PORT", requires = "token_file", help_heading = "Cluster")]
     pub(super) cluster: Option<String>,
     /// File with the token of the cluster.
@@ -59,47 +59,47 @@ pub(crate) struct ClusterArgs {
 pub(crate) struct ClusterPartsArgs {
     #[command(flatten)]
     pub(super) members: ClusterArgs,
-    /// Rows of a part at least: what is read is cut into parts where it has several times as many.
+    /// Minimum number of rows of a part; smaller reads are not distributed.
     #[arg(long, value_name = "NUMBER", default_value = "1000000", help_heading = "Cluster")]
     pub(super) part_rows: u64,
 }
 
-/// A file with what all members of a cluster know.
+/// The file with the token that all members of a cluster share.
 #[derive(Debug, Clone, Args)]
 struct TokenArgs {
-    /// File with the token of the cluster, which only its user may read.
+    /// File with the token of the cluster; only its owner may have access (mode 600).
     #[arg(long, value_name = "FILE", env = "PARALLAX_TOKEN_FILE")]
     token_file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 struct SchedulerArgs {
-    /// Where to listen; a port of 0 is any that is free.
+    /// Address to listen on; port 0 selects a free port.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7272")]
     bind: String,
-    /// File with the token of the cluster; written first where it is not there.
+    /// File with the token of the cluster; created if it does not exist.
     #[arg(long, value_name = "FILE", env = "PARALLAX_TOKEN_FILE")]
     token_file: PathBuf,
-    /// How long an executor that computes may say nothing before its part goes to another one.
+    /// How long an executor may stay silent while it computes before its part is given to another one.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(2..=3600))]
     stall_limit: u64,
 }
 
 #[derive(Debug, Args)]
 struct ExecutorArgs {
-    /// Where the scheduler listens. It may be started later.
+    /// Address of the scheduler, which may be started later.
     #[arg(long, value_name = "ADDRESS:PORT")]
     scheduler: String,
-    /// A folder whose databases may be read, also s3://BUCKET/PREFIX; can be given several times.
+    /// Folder below which databases may be read, or s3://BUCKET/PREFIX; can be repeated.
     #[arg(long, value_name = "FOLDER", required = true)]
     root: Vec<PathBuf>,
-    /// Parts to compute at the same time; as many as there are cores, when not given.
+    /// Number of parts computed concurrently [default: number of cores].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=1024))]
     lanes: Option<u64>,
-    /// How messages call this executor; its machine and process number, when not given.
+    /// Name of this executor in messages [default: host name and process id].
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Memory for grouping and joining, of all parts together, such as 2GB.
+    /// Memory for grouping and joining, shared by all parts, such as 2GB.
     #[arg(long, value_name = "SIZE")]
     memory_limit: Option<Size>,
     #[command(flatten)]
@@ -108,12 +108,12 @@ struct ExecutorArgs {
 
 #[derive(Debug, Args)]
 struct StatusArgs {
-    /// Where the scheduler listens.
+    /// Address of the scheduler.
     #[arg(long, value_name = "ADDRESS:PORT")]
     scheduler: String,
     #[command(flatten)]
     token: TokenArgs,
-    /// Wait until there are so many executors, for five minutes at most.
+    /// Wait until this many executors are connected, for at most five minutes.
     #[arg(long, value_name = "EXECUTORS")]
     wait: Option<usize>,
 }
@@ -281,7 +281,7 @@ mod members {
             };
             anyhow::ensure!(
                 begun.elapsed() < LONGEST_WAIT,
-                "{there} of {wanted} executors are there after {} s; see what the others say",
+                "{there} of {wanted} executors have connected after {} s; check the output of the others",
                 LONGEST_WAIT.as_secs()
             );
             std::thread::sleep(Duration::from_millis(200));
@@ -290,7 +290,7 @@ mod members {
         for executor in executors {
             let parallax_cluster::ExecutorStatus { name, address, lanes, busy, done } = executor;
             let parts = counted(done, "part");
-            writeln!(out, "{name}  {address}  {busy} of {lanes} busy, {parts} computed")?;
+            writeln!(out, "{name}  {address}  {busy} of {lanes} busy, {parts} completed")?;
         }
         Ok(())
     }
@@ -335,18 +335,16 @@ mod members {
         fn session(&self, path: &Path, expected: u64) -> Result<Arc<SqlSession>, String> {
             let shown = path.display();
             let path = canonical(path).map_err(|error| {
-                format!("{shown} cannot be opened here: {error}; all members need the same path")
+                format!("{shown} cannot be opened here: {error}; it must be at the same path on all machines")
             })?;
             if !self.roots.iter().any(|root| path.starts_with(root)) {
-                return Err(format!(
-                    "{shown} lies below none of the roots that it was started with"
-                ));
+                return Err(format!("{shown} is below none of the roots that it was started with"));
             }
             let found = fingerprint(&path).map_err(|error| format!("{shown}: {error:#}"))?;
             if found != expected {
                 return Err(format!(
-                    "the files of {shown} are others here than where the statement was asked \
-                     (names, sizes or times); wait until they are the same everywhere"
+                    "the files of {shown} differ from those on the client (names, sizes or \
+                     modification times); retry once they are the same on all machines"
                 ));
             }
             let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
