@@ -22,6 +22,16 @@
 //! # sum(&[]);
 //! ```
 //!
+//! [`instrument`] marks a whole function, in place of the first line of its body:
+//!
+//! ```no_run
+//! #[parallax_measure::instrument]
+//! fn sum(values: &[u64]) -> u64 {
+//!     values.iter().sum()
+//! }
+//! # sum(&[]);
+//! ```
+//!
 //! The recording is `parallax-run.plxm`, or what `PARALLAX_OUT` names (`%p` is the process id;
 //! empty: nothing is recorded). A thread writes what it recorded when it ends; the main thread, when
 //! `main` returns or calls [`finish`]. There is no unsafe code, so the clock is that of the standard
@@ -30,6 +40,8 @@
 mod mark;
 pub mod pascal;
 mod recorder;
+
+pub use parallax_measure_macros::instrument;
 
 pub use mark::{Scope, Site, SiteKind, ThreadMark};
 pub use recorder::{finish, start};

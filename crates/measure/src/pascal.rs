@@ -10,6 +10,16 @@
 //! }
 //! ```
 //!
+//! The same name as an attribute marks a whole function:
+//!
+//! ```no_run
+//! use parallax_measure::pascal::region;
+//!
+//! #[region(3)]
+//! fn exchange() {}
+//! # exchange();
+//! ```
+//!
 //! Without `parallax measure` the marks do nothing. A thread writes its times when it ends, the main
 //! thread when the process ends, and each when it has collected 64 KiB: a process that is killed
 //! loses what came after, other than with the header. `docs/sweep.md` says more.
@@ -23,6 +33,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+pub use parallax_measure_macros::region;
 
 // The bytes are those of include/pascalops.h.
 const PAGE: u64 = 65_536;

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use parallax_base::{Limits, MemorySource};
 use parallax_measure::{
-    ThreadMark, allocated, finish, function, iteration, lock_acquired, lock_releases,
+    ThreadMark, allocated, finish, function, instrument, iteration, lock_acquired, lock_releases,
     loop_execution, read, region, released, start, thread_joined, thread_started, update, write,
 };
 
@@ -22,8 +22,8 @@ fn square(values: &mut [u64]) {
     }
 }
 
+#[instrument]
 fn add(values: &[u64]) {
-    let _function = function!();
     read!(*values);
     let mut total = TOTAL.lock().unwrap();
     lock_acquired!(TOTAL);

@@ -13,6 +13,24 @@ use serde_json::Value;
 /// How often the thread enters its region: more than it collects, and more than a block has.
 const MANY: usize = 10_000;
 
+struct Mesh<const N: usize>([u64; N]);
+
+impl<const N: usize> Mesh<N> {
+    /// A region with the number that it is called with, left in the middle.
+    #[region(number)]
+    fn refine<T>(&mut self, number: i64, by: T) -> Option<&u64>
+    where
+        T: Into<u64>,
+    {
+        let _inside = by.into();
+        *self.0.first_mut()? += _inside;
+        self.0.first()
+    }
+}
+
+/// The line of the attribute above.
+const REFINE_LINE: u32 = line!() - 12;
+
 #[test]
 fn marks_do_nothing_unless_they_are_measured() {
     let _whole = region(1);
@@ -30,6 +48,8 @@ fn marks_do_nothing_unless_they_are_measured() {
     // In the wrong order.
     drop(outer);
     drop(inner);
+    assert_eq!(Mesh([5]).refine(8, 2_u32), Some(&7));
+    assert_eq!(Mesh([]).refine(8, 2_u8), None);
 }
 
 /// Measures the test above; the run in the file.
@@ -84,7 +104,10 @@ fn regions_of_all_threads_are_in_the_file() {
         .iter()
         .map(|(path, entries)| (path.as_str(), entries.as_array().unwrap().len()))
         .collect();
-    assert_eq!(counts, [("1", 1), ("1.-2", 3), ("1.3", 1), ("1.3.4", 1), ("7", MANY)]);
+    assert_eq!(counts, [("1", 1), ("1.-2", 3), ("1.3", 1), ("1.3.4", 1), ("1.8", 2), ("7", MANY)]);
+    for entry in run["regions"]["1.8"].as_array().unwrap() {
+        assert_eq!(entry[2], REFINE_LINE, "{entry}");
+    }
     let whole = &run["regions"]["1"][0];
     for entry in
         run["regions"].as_object().unwrap().values().flat_map(|all| all.as_array().unwrap())

@@ -105,10 +105,16 @@ const CRATES: &[Crate] = &[
         uses: &["parallax-base"],
     },
     Crate {
+        name: "parallax-measure-macros",
+        folder: "crates/measure-macros",
+        is_for_browser: false,
+        uses: &[],
+    },
+    Crate {
         name: "parallax-measure",
         folder: "crates/measure",
         is_for_browser: false,
-        uses: &["parallax-base"],
+        uses: &["parallax-base", "parallax-measure-macros"],
     },
     Crate {
         name: "parallax-record",
