@@ -501,7 +501,12 @@ fn statements_on_a_cluster_end_when_their_time_is_over() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(message.contains("takes longer than 1 s"), "{message}");
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
-    // The executors have stopped as well, and are there for the next one.
+    // The executors stop as well, and are never lost meanwhile.
+    let ended = Instant::now();
+    while ended.elapsed() < Duration::from_secs(4) {
+        let status = cluster.status(&[]);
+        assert_eq!(status.lines().count(), 2, "{status}");
+    }
     assert_eq!(cluster.ask(STATEMENTS[0]), cluster.alone(STATEMENTS[0]), "{}", STATEMENTS[0]);
 }
 

@@ -18,6 +18,9 @@ const MOST_CONNECTIONS: usize = 8192;
 /// How often those who wait are told that the scheduler still works.
 const IDLE_BEAT: Duration = Duration::from_secs(5);
 
+/// How long an executor may take to stop and connect again when its part was withdrawn.
+const LONGEST_STOP: Duration = Duration::from_secs(15);
+
 /// How a scheduler works.
 #[derive(Debug, Clone)]
 pub struct SchedulerOptions {
@@ -58,12 +61,25 @@ struct State {
     idle: VecDeque<Lane>,
     /// Those with at least one lane, idle or not.
     members: Vec<Weak<Member>>,
+    /// Lanes whose part was withdrawn: their executors notice, stop and connect again, until then
+    /// at the latest. They are not lost meanwhile.
+    stopping: Vec<(Instant, Arc<Member>)>,
 }
 
 impl State {
     fn members(&mut self) -> Vec<Arc<Member>> {
+        let now = Instant::now();
+        while let Some(at) = self.stopping.iter().position(|(until, _)| *until <= now) {
+            self.stopped(at);
+        }
         self.members.retain(|member| member.strong_count() > 0);
         self.members.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// A lane whose part was withdrawn is another one now, or is lost.
+    fn stopped(&mut self, at: usize) {
+        let (_, member) = self.stopping.swap_remove(at);
+        member.busy.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -197,6 +213,9 @@ impl Shared {
             state.members.push(Arc::downgrade(&new));
             new
         });
+        if let Some(at) = state.stopping.iter().position(|(_, other)| Arc::ptr_eq(other, &member)) {
+            state.stopped(at);
+        }
         state.idle.push_back(Lane { stream, member });
         drop(state);
         self.more.notify_all();
@@ -234,7 +253,9 @@ impl Shared {
         };
         lane.member.busy.fetch_add(1, Ordering::Relaxed);
         let passed = self.pass(&task.bytes, &mut lane, &mut from);
-        lane.member.busy.fetch_sub(1, Ordering::Relaxed);
+        if !matches!(passed, Ok(Passed::Withdrawn)) {
+            lane.member.busy.fetch_sub(1, Ordering::Relaxed);
+        }
         match passed {
             Ok(Passed::Whole(end)) => {
                 if end.kind == Kind::End {
@@ -244,8 +265,12 @@ impl Shared {
                 self.more.notify_all();
                 frames::send(&mut from, end.kind, &end.bytes)
             }
-            // The executor stops when its connection is closed.
-            Ok(Passed::Withdrawn) => Ok(()),
+            Ok(Passed::Withdrawn) => {
+                // Its executor stops when the connection is closed.
+                let until = Instant::now() + LONGEST_STOP;
+                self.state().stopping.push((until, Arc::clone(&lane.member)));
+                Ok(())
+            }
             Err(error) => {
                 let member = Arc::clone(&lane.member);
                 drop(lane);
