@@ -109,6 +109,33 @@ fn several_paths_are_offered_together_first() {
 }
 
 #[test]
+fn a_server_can_end_with_the_program_that_started_it() {
+    let words = ["open", "--json", "--no-browser", "--until-stdin-closes", "n1024-p8"];
+    let mut started = parallax(&words);
+    started.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = started.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let served = Served { child, line: serde_json::from_str(&line).unwrap() };
+    // What is written there is ignored.
+    stdin.write_all(b"quit\n").unwrap();
+    let (status, _) = served.ask(served.token(), r#"{"ask":"hello","with":{}}"#);
+    assert_eq!(status, 200);
+    drop(stdin);
+    let mut served = served;
+    let begun = std::time::Instant::now();
+    let status = loop {
+        match served.child.try_wait().unwrap() {
+            Some(status) => break status,
+            None => assert!(begun.elapsed().as_secs() < 60, "it goes on"),
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    assert!(status.success(), "{status}");
+}
+
+#[test]
 fn a_token_file_keeps_the_address() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("token");

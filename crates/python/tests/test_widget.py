@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import threading
 import time
 import urllib.error
@@ -70,6 +71,36 @@ def test_what_is_dropped_ends_its_server(fixtures: Path) -> None:
     del served
     gc.collect()
     assert process.wait(10) is not None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+def test_a_process_that_is_killed_leaves_no_server(fixtures: Path) -> None:
+    script = """
+import sys
+from parallax._serve import Served
+
+served = Served([sys.argv[1]])
+print(served._process.pid, flush=True)
+sys.stdin.read()
+"""
+    words = [sys.executable, "-c", script, str(fixtures / "reactor/n1024-p8")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as kernel:
+        assert kernel.stdout is not None
+        stat = Path(f"/proc/{int(kernel.stdout.readline())}/stat")
+        assert "(parallax)" in stat.read_text()
+        kernel.kill()
+
+    def is_running() -> bool:
+        try:
+            # Whoever adopts it may take its time with its exit status.
+            return stat.read_text().rpartition(")")[2].split()[0] != "Z"
+        except FileNotFoundError:
+            return False
+
+    deadline = time.monotonic() + 30
+    while is_running():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_what_cannot_be_served_says_why(tmp_path: Path) -> None:

@@ -32,4 +32,4 @@ pub use parallax_places::DataRoot;
 pub use places::places;
 pub use report::Report;
 pub use selection::Selection;
-pub use server::{AccessLogEntry, Options, Server, ServerLimits, interrupted};
+pub use server::{AccessLogEntry, Options, Server, ServerLimits, interrupted, stdin_closed};

@@ -268,6 +268,23 @@ pub fn interrupted() -> impl Future<Output = ()> {
     }
 }
 
+/// Completes when standard input is closed; what is written there is ignored. A program that starts
+/// this one keeps the other end open, and closes it however it ends.
+pub fn stdin_closed() -> impl Future<Output = ()> {
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let read = move || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        let _ = tell.send(());
+    };
+    // Without a thread the server ends as it does without this.
+    let thread = std::thread::Builder::new().name("stdin".to_owned()).spawn(read);
+    async move {
+        if thread.is_err() || told.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
 async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
     let connections = Connections::new(shared.limits.connections);
     loop {

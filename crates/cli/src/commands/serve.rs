@@ -2,11 +2,12 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::task::Poll;
 
 use anyhow::Context as _;
 use clap::Args;
 use parallax_server::{
-    AccessLogEntry, DataRoot, Options, Pages, Server, Token, interrupted, places,
+    AccessLogEntry, DataRoot, Options, Pages, Server, Token, interrupted, places, stdin_closed,
 };
 use parallax_service::discover;
 
@@ -39,6 +40,9 @@ pub(crate) struct OpenArgs {
     /// Read the token from this file, or store a new one there, so that the address stays the same.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// End when standard input is closed: for programs that start this one.
+    #[arg(long)]
+    until_stdin_closes: bool,
     /// Print every request.
     #[arg(long, short)]
     verbose: bool,
@@ -68,13 +72,26 @@ pub(super) fn serve(context: &Context, arguments: &OpenArgs) -> anyhow::Result<(
     let mut announced = Ok(());
     // The address is told when signals are heeded: whoever reads it may end the server at once.
     server.run(async {
-        let end = interrupted();
+        let end = ended(arguments.until_stdin_closes);
         announced = said();
         if announced.is_ok() {
             end.await;
         }
     })?;
     Ok(announced?)
+}
+
+/// Completes when the server is to end. Signals are heeded from the call on.
+fn ended(until_stdin_closes: bool) -> impl Future<Output = ()> {
+    let mut signal = Box::pin(interrupted());
+    let mut closed = until_stdin_closes.then(|| Box::pin(stdin_closed()));
+    std::future::poll_fn(move |context| match signal.as_mut().poll(context) {
+        Poll::Pending => match &mut closed {
+            Some(closed) => closed.as_mut().poll(context),
+            None => Poll::Pending,
+        },
+        ready @ Poll::Ready(()) => ready,
+    })
 }
 
 /// What tells where the server is, and opens a browser there.

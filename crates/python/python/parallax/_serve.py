@@ -70,9 +70,10 @@ class Served:
     """A page that shows some paths, until it is closed or this process ends."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        words = [tool(), "open", "--no-browser", *paths]
+        # A kernel that is killed ends nothing; its end of the pipe closes all the same.
+        words = [tool(), "open", "--no-browser", "--until-stdin-closes", *paths]
         self._process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
         said: list[str] = []
         match: re.Match[str] | None = None
@@ -107,6 +108,8 @@ def _end(process: subprocess.Popen[str], proxy: _Proxy) -> None:
     proxy.shutdown()
     proxy.server_close()
     process.terminate()
+    if process.stdin is not None:
+        process.stdin.close()
     try:
         process.wait(5)
     except subprocess.TimeoutExpired:
