@@ -99,6 +99,36 @@ fn a_program_with_planted_shares_has_them_in_the_flat_view() {
     assert!(flat.starts_with("Functions by CPUTIME"), "{flat}");
 }
 
+#[test]
+fn names_and_shares_are_there_where_no_processor_was_free() {
+    let text = r"
+        NOINLINE void small(void) { work(5); sink++; }
+        NOINLINE void large(void) { work(15); sink++; }
+        int main(int count, char **words) {
+            (void)words;
+            if (count > 1) alarm(30);
+            for (int i = 0; count > 1 || i < 300; i++) { small(); large(); }
+            return 0;
+        }";
+    let Some(program) = Program::new("cc", &["-O1", "-g"], text) else { return };
+    let processors = std::thread::available_parallelism().unwrap().get();
+    let busy = |_| Command::new(program.folder.path().join("app")).arg("on").spawn().unwrap();
+    let mut others: Vec<_> = (0..processors).map(busy).collect();
+    let output = program.record(&["-o", "run.parallax"], &["./app"]);
+    for other in &mut others {
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let archive = program.folder.path().join("run.parallax");
+    let times = times(&archive, "cputime", "inclusive");
+    let (small, large) = (time_of(&times, "small"), time_of(&times, "large"));
+    assert!(small + large > 0.1, "too little was recorded: {times:?}");
+    let share = large / (small + large);
+    assert!((share - 0.75).abs() < 0.08, "{share} of the time in `large`, planted 0.75: {times:?}");
+    assert_path(&paths(&archive, &["main", "large", "work"]), "main > large > work");
+}
+
 /// Call paths that have processor time, from the outermost function that a test knows to the
 /// innermost, without what the system puts above and below.
 fn paths(archive: &Path, known: &[&str]) -> Vec<String> {

@@ -1,13 +1,16 @@
 //! What only an operating system has: mapped files, and folders on disk to read and to write.
 //!
 //! This crate holds the project's only `unsafe` code: mapping a file, staying alive when a mapped file
-//! is shortened by somebody else, and asking the system for its name and for free space. ADR 0031
-//! says why the command line maps files and the server reads them.
+//! is shortened by somebody else, asking the system for its name and for free space, and when a thread
+//! has a processor. ADR 0031 says why the command line maps files and the server reads them, ADR 0105
+//! why a thread gives way.
 
 mod disk_folder;
 mod disk_sink;
 mod lost;
 mod mapped;
+#[cfg(unix)]
+mod processor;
 mod scratch;
 mod space;
 mod streamed;
@@ -18,6 +21,8 @@ pub use disk_folder::{DiskFolder, file_stamp, locate};
 pub use disk_sink::DiskSink;
 pub use lost::lost_file;
 pub use mapped::MappedFile;
+#[cfg(unix)]
+pub use processor::{Readiness, give_way, wait_for_any};
 pub use scratch::ScratchFile;
 pub use space::is_full;
 pub use streamed::StreamedFile;

@@ -86,10 +86,20 @@ pub(crate) struct Map {
     pub(crate) path: String,
 }
 
+/// Memory for stacks, which is used again: fresh memory has to be cleared by the kernel, page by page,
+/// on a processor that the program could use.
+pub(crate) type Spare = Vec<Vec<u8>>;
+
 /// Reads a record without its header. `None` for one that says nothing here, or is damaged.
-pub(crate) fn read(kind: u32, misc: u16, bytes: &[u8], is_switch: bool) -> Option<Event> {
+pub(crate) fn read(
+    kind: u32,
+    misc: u16,
+    bytes: &[u8],
+    is_switch: bool,
+    spare: &mut Spare,
+) -> Option<Event> {
     if kind == SAMPLE {
-        return sample(misc, bytes, is_switch);
+        return sample(misc, bytes, is_switch, spare);
     }
     let (body, id) = bytes.split_at_checked(bytes.len().checked_sub(ID_BYTES)?)?;
     let mut id = Bytes(id);
@@ -131,7 +141,7 @@ pub(crate) fn read(kind: u32, misc: u16, bytes: &[u8], is_switch: bool) -> Optio
     }
 }
 
-fn sample(misc: u16, bytes: &[u8], is_switch: bool) -> Option<Event> {
+fn sample(misc: u16, bytes: &[u8], is_switch: bool, spare: &mut Spare) -> Option<Event> {
     let mut bytes = Bytes(bytes);
     let _address = bytes.u64()?;
     let (pid, tid, nanos) = (bytes.u32()?, bytes.u32()?, bytes.u64()?);
@@ -154,7 +164,10 @@ fn sample(misc: u16, bytes: &[u8], is_switch: bool) -> Option<Event> {
     if size > 0 {
         let whole = bytes.take(size)?;
         let used = usize::try_from(bytes.u64()?).ok()?;
-        stack = whole.get(..used)?.to_vec();
+        let whole = whole.get(..used)?;
+        stack = spare.pop().unwrap_or_default();
+        stack.clear();
+        stack.extend_from_slice(whole);
         is_cut = used == size;
     }
     let is_kernel = misc & CPU_MODE == KERNEL_MODE;
@@ -195,6 +208,10 @@ impl<'b> Bytes<'b> {
 mod tests {
     use super::*;
 
+    fn plain(kind: u32, misc: u16, bytes: &[u8]) -> Option<Event> {
+        read(kind, misc, bytes, false, &mut Spare::new())
+    }
+
     /// Process 7, thread 8, time 9, processor 0.
     fn with_id(mut body: Vec<u8>) -> Vec<u8> {
         body.extend([7u32, 8].iter().flat_map(|n| n.to_ne_bytes()));
@@ -204,11 +221,11 @@ mod tests {
 
     #[test]
     fn a_switch_says_whether_the_thread_was_preempted() {
-        let event = read(SWITCH, SWITCH_OUT | SWITCH_PREEMPTED, &with_id(Vec::new()), false);
+        let event = plain(SWITCH, SWITCH_OUT | SWITCH_PREEMPTED, &with_id(Vec::new()));
         let event = event.unwrap();
         assert_eq!((event.pid, event.tid, event.nanos), (7, 8, 9));
         assert!(matches!(event.what, What::Off { is_preempted: true }));
-        let on = read(SWITCH, 0, &with_id(Vec::new()), false).unwrap();
+        let on = plain(SWITCH, 0, &with_id(Vec::new())).unwrap();
         assert!(matches!(on.what, What::On));
     }
 
@@ -216,7 +233,7 @@ mod tests {
     fn a_name_ends_at_its_first_zero() {
         let mut body: Vec<u8> = [7u32, 7].iter().flat_map(|n| n.to_ne_bytes()).collect();
         body.extend(b"solve\0\0\0");
-        let event = read(COMM, COMM_EXEC, &with_id(body), false).unwrap();
+        let event = plain(COMM, COMM_EXEC, &with_id(body)).unwrap();
         match event.what {
             What::Name { name, is_exec } => assert_eq!((name.as_str(), is_exec), ("solve", true)),
             other => panic!("{other:?}"),
@@ -228,11 +245,11 @@ mod tests {
         let whole = with_id(vec![0; 64]);
         for kind in 0..20 {
             for len in 0..whole.len() {
-                let _ = read(kind, 0, &whole[..len], false);
+                let _ = plain(kind, 0, &whole[..len]);
             }
         }
-        assert!(read(SWITCH, 0, &[0; 8], false).is_none());
-        assert!(read(SAMPLE, 0, &[0; 40], false).is_none());
+        assert!(plain(SWITCH, 0, &[0; 8]).is_none());
+        assert!(plain(SAMPLE, 0, &[0; 40]).is_none());
     }
 
     #[test]
@@ -241,7 +258,7 @@ mod tests {
         bytes.extend(1u64.to_ne_bytes());
         bytes.extend([7u32, 8].iter().flat_map(|n| n.to_ne_bytes()));
         bytes.extend([9u64, 0, 1000, 0, 0].iter().flat_map(|n| n.to_ne_bytes()));
-        match read(SAMPLE, KERNEL_MODE, &bytes, false).unwrap().what {
+        match plain(SAMPLE, KERNEL_MODE, &bytes).unwrap().what {
             What::Sample(sample) => {
                 assert!(sample.is_kernel && sample.registers.is_none() && sample.stack.is_empty());
             }

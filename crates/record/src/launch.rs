@@ -99,9 +99,10 @@ fn wait(pid: Pid, flags: WaitPidFlag) -> nix::Result<WaitStatus> {
     }
 }
 
-/// Signals that the tool keeps from itself while the program runs.
+/// Signals that the tool keeps from itself while the program runs, and that which says that it ended.
 pub(crate) fn kept_signals() -> SigSet {
-    let signals = [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGHUP];
+    let signals =
+        [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD];
     signals.into_iter().collect()
 }
 

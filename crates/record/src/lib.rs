@@ -7,7 +7,8 @@
 //! The parts in the order of the data: `launch` starts the program and holds it until everything is
 //! ready; `rings` takes records from the kernel, one ring for each processor; `events` reads them;
 //! `processes` knows what is mapped where and finds the callers; `symbols` gives addresses names,
-//! which `packed` takes from debug information that is packed;
+//! which `background` looks up when a processor is free, and `packed` takes from debug information that
+//! is packed; `steps` waits for names;
 //! `threads` makes the time line of each thread, and `calls` puts calls of MPI into it, which `mpi`
 //! reads; `session` has them work together.
 //!
@@ -19,6 +20,8 @@
 //! [`Outlined`] knows the parallel regions that a compiler put into functions of their own, for sweeps
 //! in which they are measured without marks.
 
+#[cfg(target_os = "linux")]
+mod background;
 #[cfg(target_os = "linux")]
 mod calls;
 #[cfg(target_os = "linux")]
@@ -49,6 +52,8 @@ mod registers;
 mod rings;
 #[cfg(target_os = "linux")]
 mod session;
+#[cfg(target_os = "linux")]
+mod steps;
 #[cfg(target_os = "linux")]
 mod symbols;
 #[cfg(target_os = "linux")]

@@ -3,17 +3,23 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::{AsRawFd as _, RawFd};
+use std::time::Duration;
 
 use nix::unistd::Pid;
+use parallax_native::{Readiness, wait_for_any};
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, ReadFormat, SampleFlag, Sampler};
 
-use crate::events::{self, Event};
+use crate::events::{self, Event, Spare};
 use crate::{RecordError, Recording, registers};
 
 /// Lengths of a ring that are tried, in bytes. Users without privileges share about 512 KiB for each
 /// processor.
 const RING_BYTES: [usize; 5] = [1 << 22, 1 << 21, 1 << 20, 1 << 19, 1 << 18];
+
+/// Rings that are shorter are read when they are half full, others when they are so to a quarter.
+const SMALL_BYTES: usize = 1 << 20;
 
 /// Where the kernel says what users may measure.
 const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
@@ -31,6 +37,8 @@ struct Ring {
     sampler: Sampler,
     is_switch: bool,
     bytes: usize,
+    /// Whether the kernel still says when there is much to be read.
+    is_watched: bool,
 }
 
 impl Rings {
@@ -53,9 +61,23 @@ impl Rings {
         Ok(Self { rings, has_kernel, has_switches })
     }
 
-    /// Takes what is there. Returns how full the fullest ring was, from 0 to 1.
-    pub(crate) fn drain(&mut self, taken: &mut Vec<Event>) -> f64 {
-        let mut fullest = 0.0_f64;
+    /// Waits until a ring is full in part, there is something to be read from `other`, or the time is
+    /// over.
+    pub(crate) fn wait(&mut self, other: RawFd, longest: Duration) -> io::Result<()> {
+        let watched = || self.rings.iter().filter(|ring| ring.is_watched);
+        let files = watched().map(|ring| ring.sampler.as_raw_fd()).chain([other]);
+        let files: Vec<RawFd> = files.collect();
+        let found = wait_for_any(&files, longest)?;
+        let watched = self.rings.iter_mut().filter(|ring| ring.is_watched);
+        for (ring, found) in watched.zip(found) {
+            // The first thread has ended, and others may go on: waiting would end at once.
+            ring.is_watched = found != Readiness::Over;
+        }
+        Ok(())
+    }
+
+    /// Takes what is there.
+    pub(crate) fn drain(&mut self, taken: &mut Vec<Event>, spare: &mut Spare) {
         for ring in &mut self.rings {
             let mut bytes = 0;
             // What comes while this reads is for the next time: no ring may keep the others waiting.
@@ -64,11 +86,10 @@ impl Rings {
             {
                 bytes += record.len() + 8;
                 let content = record.to_contiguous();
-                taken.extend(events::read(record.ty(), record.misc(), &content, ring.is_switch));
+                let (kind, misc) = (record.ty(), record.misc());
+                taken.extend(events::read(kind, misc, &content, ring.is_switch, spare));
             }
-            fullest = fullest.max(bytes as f64 / ring.bytes as f64);
         }
-        fullest
     }
 }
 
@@ -113,7 +134,10 @@ fn on_all_processors(
     bytes: usize,
     is_switch: bool,
 ) -> io::Result<Vec<Ring>> {
+    // A small ring holds a few samples, so that most of it has to be used.
+    let part = if bytes < SMALL_BYTES { bytes / 2 } else { bytes / 4 };
     builder
+        .wakeup_watermark(part)
         .observe_pid(pid.as_raw())
         .inherit(true)
         .enabled(false)
@@ -133,7 +157,8 @@ fn on_all_processors(
     for processor in processors()? {
         match builder.one_cpu(processor).build() {
             Ok(counter) => {
-                rings.push(Ring { sampler: counter.sampled(bytes)?, is_switch, bytes });
+                let sampler = counter.sampled(bytes)?;
+                rings.push(Ring { sampler, is_switch, bytes, is_watched: true });
             }
             // Taken away since the list was made.
             Err(error) if error.raw_os_error() == Some(nix::libc::ENODEV) => {}

@@ -1,16 +1,17 @@
 //! A recording from start to end.
 //!
 //! One thread takes records out of the kernel's rings, so that nothing is lost while this one finds
-//! callers and names and writes. Records of different processors come in any order; they are put in
-//! order of time before they are understood, which is safe for what was taken a round before.
+//! callers and writes. Records of different processors come in any order; they are put in order of
+//! time before they are understood, which is safe for what was taken a round before. Names are looked
+//! up by a third thread when a processor is free, and `steps` waits for them.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use nix::sys::signal::Signal;
 use nix::sys::signalfd::{SfdFlags, SignalFd};
@@ -20,14 +21,14 @@ use parallax_formats::archive::keys;
 use parallax_import::events::{Conversion, ConversionError};
 use parallax_native::DiskSink;
 
-use crate::events::{Event, Sample, What};
+use crate::events::{Event, Sample, Spare, What};
 use crate::images::Images;
 use crate::launch::{Program, kept_signals};
-use crate::mpi::{Call, Mpi};
+use crate::mpi::Mpi;
 use crate::processes::{Place, Processes};
 use crate::ranks;
 use crate::rings::Rings;
-use crate::symbols::Symbols;
+use crate::steps::{Step, Steps};
 use crate::threads::Threads;
 use crate::{RecordError, Recorded, Recording};
 
@@ -37,11 +38,17 @@ const MEMORY_BYTES: usize = 64 << 20;
 /// Rounds that may wait to be understood; then the kernel's rings have to hold more.
 const ROUNDS: usize = 1024;
 
-/// Between two looks into the rings, when they are nearly empty and when they are not. Each look wakes
-/// two threads, on a processor that the program could use; the largest ring holds a quarter of a
-/// second of samples at the usual frequency.
-const CALM: Duration = Duration::from_millis(20);
-const HURRY: Duration = Duration::from_millis(1);
+/// Longest time between two looks into the rings: usually, and while there are new programs, which
+/// have to be looked at before they end. Each look wakes two threads, on a processor that the program
+/// could use. The kernel wakes them earlier where a ring fills.
+const CALM: Duration = Duration::from_millis(100);
+const ATTENTIVE: Duration = Duration::from_millis(20);
+
+/// How long a program is new.
+const NEW: Duration = Duration::from_millis(300);
+
+/// Most pieces of memory that are kept for stacks.
+const MOST_SPARE: usize = 1024;
 
 /// What one look into all rings found.
 struct Round {
@@ -68,11 +75,13 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
     let mut rings = Rings::open(program.pid(), recording)?;
     let (has_kernel, has_switches) = (rings.has_kernel, rings.has_switches);
     let start_nanos = now();
-    let mut understanding = Understanding::new(start_nanos, has_switches, conversion);
+    let spare = Mutex::new(Spare::new());
+    let mut understanding = Understanding::new(start_nanos, has_switches, conversion, &spare);
     let (sender, receiver) = sync_channel(ROUNDS);
     let (status, understood) = thread::scope(|scope| {
         let (program, sources, signals) = (&mut program, (&mut rings, mpi.as_mut()), &signals);
-        let watching = scope.spawn(move || watch(program, sources, signals, &sender));
+        let spare = &spare;
+        let watching = scope.spawn(move || watch(program, sources, signals, (&sender, spare)));
         let understood = understanding.take_all(&receiver);
         // Nobody listens any more: the other side ends when it sees that.
         drop(receiver);
@@ -83,7 +92,7 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
         Ok(status) => status.map_err(RecordError::Kernel)?,
         Err(_) => return Err(RecordError::Kernel(std::io::Error::other("watching failed"))),
     };
-    if understanding.threads.is_empty() {
+    if understanding.steps.threads.is_empty() {
         let cause = match status {
             127 => std::io::ErrorKind::NotFound.into(),
             _ => std::io::Error::other(format!("it ended before it began (exit status {status})")),
@@ -105,10 +114,12 @@ fn watch(
     program: &mut Program,
     (rings, mut mpi): (&mut Rings, Option<&mut Mpi>),
     signals: &Signals,
-    sender: &SyncSender<Round>,
+    (sender, spare): (&SyncSender<Round>, &Mutex<Spare>),
 ) -> std::io::Result<(u8, Option<String>)> {
     program.go_on()?;
     let mut cut = None;
+    let mut stacks = Spare::new();
+    let mut newest = Instant::now();
     // Processes that became another program in the round before.
     let mut new: Vec<u32> = Vec::new();
     loop {
@@ -116,7 +127,10 @@ fn watch(
         let ended = program.ended()?;
         let begun_nanos = now();
         let mut events = Vec::new();
-        let fullest = rings.drain(&mut events);
+        if let Ok(mut spare) = spare.lock() {
+            stacks.append(&mut spare);
+        }
+        rings.drain(&mut events, &mut stacks);
         // The program is not to suffer where its calls cannot be read any further.
         if let Some(own) = &mut mpi
             && let Err(error) = own.drain(&mut events)
@@ -136,6 +150,9 @@ fn watch(
         }
         let is_exec = |event: &&Event| matches!(event.what, What::Name { is_exec: true, .. });
         new.extend(events.iter().filter(is_exec).map(|event| event.pid));
+        if !new.is_empty() {
+            newest = Instant::now();
+        }
         if sender.send(Round { begun_nanos, events }).is_err() {
             // The archive cannot be written: what the program does is not recorded any further.
             return Ok((ended.unwrap_or(0), cut));
@@ -145,7 +162,10 @@ fn watch(
             let why = || "a thread had no room for them".to_owned();
             return Ok((status, cut.or_else(|| is_cut.then(why))));
         }
-        thread::sleep(if fullest > 0.1 { HURRY } else { CALM });
+        let longest = if newest.elapsed() < NEW { ATTENTIVE } else { CALM };
+        if rings.wait(signals.0.as_fd().as_raw_fd(), longest).is_err() {
+            thread::sleep(ATTENTIVE);
+        }
     }
 }
 
@@ -160,7 +180,7 @@ impl Signals {
     }
 
     /// What a terminal sends goes to the program as well; what was sent to this process only is
-    /// handed on.
+    /// handed on. That the program ended or stopped is for this process.
     fn hand_on(&self, program: &Program) {
         while let Ok(Some(info)) = self.0.read_signal() {
             let signal = Signal::try_from(info.ssi_signo.cast_signed());
@@ -168,6 +188,7 @@ impl Signals {
                 matches!(signal, Ok(Signal::SIGINT | Signal::SIGQUIT)) && info.ssi_code > 0;
             if let Ok(signal) = signal
                 && !is_typed
+                && signal != Signal::SIGCHLD
             {
                 program.signal(signal);
             }
@@ -182,46 +203,43 @@ fn now() -> u64 {
 }
 
 /// What records mean.
-struct Understanding {
-    conversion: Conversion,
+struct Understanding<'s> {
     images: Images,
     processes: Processes,
-    symbols: Symbols,
-    threads: Threads,
+    steps: Steps,
     start_nanos: u64,
     last_nanos: u64,
     samples: u64,
     lost: u64,
     /// Samples whose stack was longer than what was taken of it.
     cut: u64,
-    kernel: u32,
-    partial: u32,
     /// Reused for each sample.
     places: Vec<Place>,
-    /// Open functions by process and call path.
-    called: HashMap<(u32, u64), Arc<[u32]>>,
+    /// Memory of stacks that were understood, until it is given back.
+    used: Spare,
+    spare: &'s Mutex<Spare>,
 }
 
-impl Understanding {
-    fn new(start_nanos: u64, has_switches: bool, mut conversion: Conversion) -> Self {
+impl<'s> Understanding<'s> {
+    fn new(
+        start_nanos: u64,
+        has_switches: bool,
+        mut conversion: Conversion,
+        spare: &'s Mutex<Spare>,
+    ) -> Self {
         let threads = Threads::new(start_nanos, has_switches, &mut conversion);
-        let kernel = conversion.function("<kernel>", "");
-        let partial = conversion.function("<partial call paths>", "");
         Self {
-            conversion,
             images: Images::default(),
             processes: Processes::default(),
-            symbols: Symbols::default(),
-            threads,
+            steps: Steps::new(threads, conversion),
             start_nanos,
             last_nanos: start_nanos,
             samples: 0,
             lost: 0,
             cut: 0,
-            kernel,
-            partial,
             places: Vec::new(),
-            called: HashMap::new(),
+            used: Spare::new(),
+            spare,
         }
     }
 
@@ -236,102 +254,73 @@ impl Understanding {
             for event in waiting.drain(..ready) {
                 self.take(event)?;
             }
-            self.conversion.commit()?;
+            let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+            self.used.truncate(MOST_SPARE.saturating_sub(spare.len()));
+            spare.append(&mut self.used);
+            drop(spare);
+            self.steps.go_on(&self.images)?;
         }
         for event in waiting {
             self.take(event)?;
         }
-        self.conversion.commit()
+        self.steps.go_to_end(&self.images)
     }
 
     fn take(&mut self, event: Event) -> Result<(), ConversionError> {
         let Event { nanos, pid, tid, what } = event;
-        let (conversion, ids) = (&mut self.conversion, (pid, tid));
+        let ids = (pid, tid);
         if !matches!(what, What::Lost(_)) {
             self.last_nanos = self.last_nanos.max(nanos);
         }
-        match what {
-            What::Sample(sample) => self.sample(nanos, ids, &sample),
-            What::Map(map) => self.processes.map(pid, &map, &mut self.images),
+        let step = match what {
+            What::Sample(sample) => self.sample(ids, sample),
+            What::Map(map) => {
+                self.processes.map(pid, &map, &mut self.images);
+                return Ok(());
+            }
             What::Name { name, is_exec } => {
                 if is_exec {
                     self.processes.forget(pid);
                 }
-                self.threads.name(pid, tid, name, conversion);
+                Step::Name(name)
             }
             What::Begun { parent_pid } => {
                 if parent_pid != pid {
                     self.processes.copy(parent_pid, pid);
-                    self.threads.process(parent_pid, pid);
                 }
-                self.threads.begun(pid, tid, conversion);
+                Step::Begun { parent_pid }
             }
-            What::Rank(rank) => self.threads.rank(pid, rank),
-            What::Mpi(call) => self.call(nanos, ids, call),
-            What::Ended => return self.threads.ended(nanos, tid, conversion),
-            What::On => self.threads.on(nanos, ids, conversion),
-            What::Off { is_preempted } => self.threads.off(nanos, ids, is_preempted, conversion),
-            What::Lost(count) => self.lost = self.lost.saturating_add(count),
-        }
-        Ok(())
-    }
-
-    fn call(&mut self, nanos: u64, ids: (u32, u32), call: Call) {
-        let path = match &call {
-            Call::Enter { hash, stack } => {
-                let key = (ids.0, *hash);
-                match self.called.get(&key) {
-                    Some(path) => Arc::clone(path),
-                    None => {
-                        let path = self.path_of(ids.0, stack);
-                        self.called.insert(key, Arc::clone(&path));
-                        path
-                    }
-                }
+            What::Rank(rank) => Step::Rank(rank),
+            What::Mpi(call) => {
+                let (processes, images) = (&self.processes, &self.images);
+                self.steps.call(pid, call, |address| processes.place(pid, address), images)
             }
-            _ => Arc::default(),
+            What::Ended => Step::Ended,
+            What::On => Step::On,
+            What::Off { is_preempted } => Step::Off { is_preempted },
+            What::Lost(count) => {
+                self.lost = self.lost.saturating_add(count);
+                return Ok(());
+            }
         };
-        self.threads.call(nanos, ids, (call, path), &mut self.conversion);
+        self.steps.take((nanos, ids, step), &self.images)
     }
 
-    /// The functions to which calls return, the outermost first.
-    fn path_of(&mut self, pid: u32, stack: &[u64]) -> Arc<[u32]> {
-        let mut path = Vec::with_capacity(stack.len() + 2);
-        for address in stack.iter().rev() {
-            // What it returns to is behind the call.
-            let place = self.processes.place(pid, address.saturating_sub(1));
-            path.extend(self.symbols.at(pid, place, &self.images, &mut self.conversion).iter());
-        }
-        path.into()
-    }
-
-    fn sample(&mut self, nanos: u64, ids: (u32, u32), sample: &Sample) {
+    fn sample(&mut self, ids: (u32, u32), sample: Sample) -> Step {
         let mut places = std::mem::take(&mut self.places);
-        let is_whole = {
-            let known = (&self.images, self.symbols.generated());
-            self.processes.callers(ids.0, sample, known, &mut places)
-        };
-        let mut path = Vec::with_capacity(places.len() + 2);
-        if !is_whole {
-            self.cut += u64::from(!sample.is_switch);
-            path.push(self.partial);
-        }
-        for place in places.iter().rev() {
-            path.extend(self.symbols.at(ids.0, *place, &self.images, &mut self.conversion).iter());
-        }
+        let known = (&self.images, self.steps.symbols.generated());
+        let is_whole = self.processes.callers(ids.0, &sample, known, &mut places);
+        let frames = self.steps.frames(ids.0, places.iter().rev().copied(), &self.images);
         self.places = places;
-        if self.threads.has_ranks_of_mpi() {
-            self.symbols.keep_one_of_mpi(&mut path);
+        let Sample { is_kernel, is_switch, stack, .. } = sample;
+        if stack.capacity() > 0 && self.used.len() < MOST_SPARE {
+            self.used.push(stack);
         }
-        if sample.is_switch {
-            self.threads.at_switch(ids, path, &mut self.conversion);
-            return;
+        if !is_switch {
+            self.samples += 1;
+            self.cut += u64::from(!is_whole);
         }
-        if sample.is_kernel {
-            path.push(self.kernel);
-        }
-        self.samples += 1;
-        self.threads.sample(nanos, ids, path, &mut self.conversion);
+        Step::Sample { is_kernel, is_switch, is_whole, frames }
     }
 
     fn finish(
@@ -340,9 +329,9 @@ impl Understanding {
         (status, mpi_cut): (u8, Option<String>),
         (has_kernel, has_switches): (bool, bool),
     ) -> Result<parallax_base::Issues, ConversionError> {
-        self.threads.finish(self.last_nanos, &mut self.conversion)?;
-        let has_mpi = self.threads.has_ranks_of_mpi();
-        let conversion = &mut self.conversion;
+        let Steps { threads, conversion, .. } = &mut self.steps;
+        threads.finish(self.last_nanos, conversion)?;
+        let has_mpi = threads.has_ranks_of_mpi();
         let name = recording.command.first().map(Path::new).and_then(Path::file_name);
         let name = name.unwrap_or_default().to_string_lossy().into_owned();
         let whole = |kind, message: String, count, issues: &mut parallax_base::Issues| {
@@ -375,7 +364,7 @@ impl Understanding {
         if recording.mpi && !has_mpi {
             let message =
                 "no process called MPI_Init by the library that records calls of MPI: the \
-                           program is linked with MPI statically, uses mpi_f08 of Fortran, or does \
+                           program is linked with MPI statically, uses mpi_f08 of MPICH, or does \
                            not use MPI"
                     .to_owned();
             whole("mpi-not-called", message, 1, &mut conversion.issues);
@@ -418,6 +407,6 @@ impl Understanding {
         conversion.fact(keys::SAMPLED, recording.frequency.to_string());
         conversion.fact(keys::NUM_SAMPLES, self.samples.to_string());
         conversion.fact(keys::EPOCH_OFFSET_NANOS, epoch.to_string());
-        self.conversion.finish()
+        self.steps.conversion.finish()
     }
 }

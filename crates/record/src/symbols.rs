@@ -1,4 +1,8 @@
-//! From places in code to functions: each place is looked up once, when it is first seen.
+//! From places in code to functions: each place is looked up once.
+//!
+//! That is most of the work of a recording, so it is asked for when a place is first seen, and done
+//! when a processor is free ([`Background`]). What needs the functions waits for them, or has them
+//! looked up at once.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -8,6 +12,7 @@ use addr2line::{Loader, demangle_auto};
 use parallax_formats::archive::FunctionRow;
 use parallax_import::events::Conversion;
 
+use crate::background::Background;
 use crate::generated::{Generated, function_and_file};
 use crate::images::{Image, Images};
 use crate::mpi::routine;
@@ -17,11 +22,18 @@ use crate::processes::Place;
 /// Functions that are active at a place, the outermost first: several where some were inlined.
 pub(crate) type Functions = Arc<[u32]>;
 
+/// A place in a call path.
+#[derive(Debug, Clone)]
+pub(crate) enum Frame {
+    Known(Functions),
+    /// Its functions are asked for.
+    Asked(Place),
+}
+
 /// Names of places.
-#[derive(Default)]
 pub(crate) struct Symbols {
     known: HashMap<Place, Functions>,
-    files: HashMap<u32, Names>,
+    background: Background,
     rows: HashMap<Function, u32>,
     /// Functions of MPI.
     mpi: HashSet<u32>,
@@ -30,48 +42,120 @@ pub(crate) struct Symbols {
 
 /// What tells functions apart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Function {
+pub(crate) struct Function {
     name: String,
     file: String,
     image: Option<u32>,
 }
 
+/// Functions that are active at a place, the outermost first, with the line where each begins, 0 where
+/// that is not known.
+pub(crate) type Named = Vec<(Function, u32)>;
+
 impl Symbols {
+    pub(crate) fn new() -> Self {
+        Self {
+            known: HashMap::new(),
+            background: Background::new(),
+            rows: HashMap::new(),
+            mpi: HashSet::new(),
+            generated: Generated::default(),
+        }
+    }
+
     /// The names of code that programs make while they run.
     pub(crate) const fn generated(&mut self) -> &mut Generated {
         &mut self.generated
     }
 
-    /// The functions at a place.
-    pub(crate) fn at(
+    /// The functions at a place where they are known, and asks for them where they are not. A place
+    /// without a file has its functions at once: what lies there may be something else later.
+    pub(crate) fn frame(
         &mut self,
         pid: u32,
         place: Place,
         images: &Images,
         conversion: &mut Conversion,
-    ) -> Functions {
-        if place.image.is_none()
-            && let Some(name) = self.generated.name(pid, place.address)
-        {
-            let (name, file) = function_and_file(name);
-            let (name, file) = (name.to_owned(), file.to_owned());
-            let row = self.row(Function { name, file, image: None }, 0, conversion);
-            return Arc::from([row]);
-        }
-        // Code without a file has one name, whatever its address.
-        let key = if place.image.is_none() { Place { address: 0, ..place } } else { place };
-        if let Some(known) = self.known.get(&key) {
-            return Arc::clone(known);
-        }
+    ) -> Frame {
         let image = place.image.and_then(|number| images.get(number));
-        let found = match (image, place.image) {
-            (Some(image), Some(number)) => self.look_up(image, number, place.address),
-            _ => vec![(unnamed("code without a file"), 0)],
+        let Some(image) = image else {
+            if let Some(name) = self.generated.name(pid, place.address) {
+                let (name, file) = function_and_file(name);
+                let (name, file) = (name.to_owned(), file.to_owned());
+                let row = self.row(Function { name, file, image: None }, 0, conversion);
+                return Frame::Known(Arc::from([row]));
+            }
+            // Code without a file has one name, whatever its address.
+            let key = Place { image: None, address: 0 };
+            if !self.known.contains_key(&key) {
+                self.learn(key, vec![(unnamed("code without a file"), 0)], conversion);
+            }
+            return self.known.get(&key).map_or(Frame::Asked(key), |own| Frame::Known(own.clone()));
         };
+        match self.known.get(&place) {
+            Some(known) => Frame::Known(Arc::clone(known)),
+            None => {
+                self.background.ask(place, image);
+                Frame::Asked(place)
+            }
+        }
+    }
+
+    /// Takes what was looked up since the last time, and has the rest looked up.
+    pub(crate) fn collect(&mut self, conversion: &mut Conversion) {
+        for (place, found) in self.background.exchange() {
+            self.learn(place, found, conversion);
+        }
+    }
+
+    /// Whether the functions of a frame are known.
+    pub(crate) fn is_known(&self, frame: &Frame) -> bool {
+        match frame {
+            Frame::Known(_) => true,
+            Frame::Asked(place) => self.known.contains_key(place),
+        }
+    }
+
+    fn of(&self, frame: &Frame) -> Option<Functions> {
+        match frame {
+            Frame::Known(functions) => Some(Arc::clone(functions)),
+            Frame::Asked(place) => self.known.get(place).map(Arc::clone),
+        }
+    }
+
+    /// The functions of a frame, which are looked up now where they are not known.
+    pub(crate) fn of_now(
+        &mut self,
+        frame: &Frame,
+        images: &Images,
+        conversion: &mut Conversion,
+    ) -> Functions {
+        if let Some(known) = self.of(frame) {
+            return known;
+        }
+        let Frame::Asked(place) = *frame else { return Functions::default() };
+        // What was looked up meanwhile need not be so again.
+        self.collect(conversion);
+        if let Some(known) = self.of(frame) {
+            return known;
+        }
+        let Some(image) = place.image.and_then(|number| images.get(number)) else {
+            return Functions::default();
+        };
+        let found = self.background.at_once(place, image);
+        self.learn(place, found, conversion)
+    }
+
+    /// From now on, nothing is looked up but at once.
+    pub(crate) fn hurry(&mut self) {
+        self.background.end();
+    }
+
+    fn learn(&mut self, place: Place, found: Named, conversion: &mut Conversion) -> Functions {
         let rows = found.into_iter();
         let rows = rows.map(|(function, line)| self.row(function, line, conversion));
         let functions: Functions = rows.collect();
-        self.known.insert(key, Arc::clone(&functions));
+        self.known.insert(place, Arc::clone(&functions));
         functions
     }
 
@@ -104,36 +188,35 @@ impl Symbols {
         }
         row
     }
+}
 
-    /// Functions with the line where each begins, 0 where that is not known.
-    fn look_up(&mut self, image: &Image, number: u32, address: u64) -> Vec<(Function, u32)> {
-        let names = self.files.entry(number).or_insert_with(|| Names::of(image));
-        let symbol = names.symbol(address);
-        // Each function with the file that it is in, the innermost first.
-        let active = names.active(image, address).into_iter();
-        let active =
-            active.map(|Active { name, file }| (Function { name, file, image: Some(number) }, 0));
-        let mut found: Vec<(Function, u32)> = active.collect();
-        if found.is_empty() {
-            let Some((_, name)) = &symbol else { return vec![(unnamed(&image.name), 0)] };
-            let name = routine(&image.name, demangled(name));
-            found.push((Function { name, file: String::new(), image: Some(number) }, 0));
-        }
-        // The outermost one is what the symbol is of: it begins where that does.
-        if let (Some((begin, _)), Some(outermost)) = (symbol, found.last_mut())
-            && !outermost.0.file.is_empty()
-            && let Some((file, line)) = names.line(image, begin)
-            && file == outermost.0.file
-        {
-            outermost.1 = line;
-        }
-        found.reverse();
-        found
+/// Looks a place of an image up.
+pub(crate) fn look_up(names: &mut Names, image: &Image, place: Place) -> Named {
+    let (number, address) = (place.image, place.address);
+    let symbol = names.symbol(address);
+    // Each function with the file that it is in, the innermost first.
+    let active = names.active(image, address).into_iter();
+    let active = active.map(|Active { name, file }| (Function { name, file, image: number }, 0));
+    let mut found: Named = active.collect();
+    if found.is_empty() {
+        let Some((_, name)) = &symbol else { return vec![(unnamed(&image.name), 0)] };
+        let name = routine(&image.name, demangled(name));
+        found.push((Function { name, file: String::new(), image: number }, 0));
     }
+    // The outermost one is what the symbol is of: it begins where that does.
+    if let (Some((begin, _)), Some(outermost)) = (symbol, found.last_mut())
+        && !outermost.0.file.is_empty()
+        && let Some((file, line)) = names.line(image, begin)
+        && file == outermost.0.file
+    {
+        outermost.1 = line;
+    }
+    found.reverse();
+    found
 }
 
 /// Names and debug information of a file.
-enum Names {
+pub(crate) enum Names {
     /// Asked first where it is there.
     Packed(Box<Packed>),
     /// `None` where a file has neither names nor debug information.
@@ -141,7 +224,7 @@ enum Names {
 }
 
 impl Names {
-    fn of(image: &Image) -> Self {
+    pub(crate) fn of(image: &Image) -> Self {
         let path = names_file(image).unwrap_or_else(|| image.path.clone());
         let packed = if image.is_file() { Packed::open(&path) } else { None };
         packed.map_or_else(|| Self::all(image), |packed| Self::Packed(Box::new(packed)))
