@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The subroutines of MPI for Fortran (`mpif.h`, `use mpi`) that parallax_mpi.c stands in front of, by
- * the names that gfortran, ifx and flang give them. The real ones get what the program passes; handles
- * are converted only to say what is sent. */
+/* The subroutines of MPI for Fortran (`mpif.h`, `use mpi`, and `use mpi_f08` of Open MPI) that
+ * parallax_mpi.c stands in front of, by the names that gfortran, ifx and flang give them. The real
+ * ones get what the program passes; handles are converted only to say what is sent. */
 
 typedef MPI_Fint fint_;
 
@@ -69,14 +69,22 @@ static MPI_Status status_(const fint_ *status) {
 /* Integers from one status to the next in an array. */
 static size_t status_size_(void) { return sizeof(MPI_Status) / sizeof(fint_); }
 
-/* A subroutine: as FUNCTION_, with an error in place of a result. */
+/* A subroutine: as FUNCTION_, with an error in place of a result. The module mpi_f08 of Open MPI has
+ * one of the same parameters: its handles are structures of one integer, its statuses have the integers
+ * of the others, and the error may be left out. */
 #define SUBROUTINE_(name, parameters, arguments, before, after)                                    \
+    SUBROUTINE_AS_(name, "p" #name, parameters, arguments, before, after)                          \
+    SUBROUTINE_AS_(name##f08_, "p" #name "f08_", parameters, arguments, before, after)
+
+#define SUBROUTINE_AS_(name, real_name, parameters, arguments, before, after)                      \
     PUBLIC_ void name parameters;                                                                  \
     void name parameters {                                                                         \
         static void *known;                                                                        \
-        void *found = real_(&known, "p" #name);                                                    \
+        void *found = real_(&known, real_name);                                                    \
         void(*real) parameters;                                                                    \
         memcpy(&real, &found, sizeof real);                                                        \
+        fint_ own_error = MPI_SUCCESS;                                                             \
+        if (!error) error = &own_error;                                                            \
         struct thread_ *self = recording_by_parallax_();                                           \
         before;                                                                                    \
         real arguments;                                                                            \

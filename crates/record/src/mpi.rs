@@ -299,9 +299,10 @@ impl Followed {
 }
 
 /// What a function is called that is in the library, or in another file: subroutines for Fortran have
-/// the names of the functions for C, such as `MPI_Send` for `mpi_send_`.
+/// the names of the functions for C, such as `MPI_Send` for `mpi_send_` and `mpi_send_f08_`.
 pub(crate) fn routine(image: &str, name: String) -> String {
     let inner = name.strip_prefix("mpi_").and_then(|rest| rest.strip_suffix('_'));
+    let inner = inner.map(|inner| inner.strip_suffix("_f08").unwrap_or(inner));
     let parts = inner.filter(|_| image == LIBRARY).and_then(|inner| inner.split_at_checked(1));
     match parts {
         Some((first, rest)) => format!("MPI_{}{rest}", first.to_uppercase()),
@@ -378,6 +379,7 @@ mod tests {
         let of = |image: &str, name: &str| routine(image, name.to_owned());
         assert_eq!(of(LIBRARY, "mpi_send_"), "MPI_Send");
         assert_eq!(of(LIBRARY, "mpi_comm_split_type_"), "MPI_Comm_split_type");
+        assert_eq!(of(LIBRARY, "mpi_comm_split_type_f08_"), "MPI_Comm_split_type");
         assert_eq!(of(LIBRARY, "MPI_Send"), "MPI_Send");
         assert_eq!(of("libmpi_mpifh.so", "mpi_send_"), "mpi_send_");
     }
