@@ -140,7 +140,7 @@ fn archives_of_version_2_are_read_without_times_of_requests() {
         ..message
     });
     assert_eq!(old, expected.collect::<Vec<_>>());
-    for version in ["1", "5"] {
+    for version in ["1", "6"] {
         files.insert(MANIFEST.into(), manifest(version));
         let error = open(files.clone()).err().unwrap();
         assert!(

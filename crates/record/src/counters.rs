@@ -4,6 +4,7 @@
 //! inherits them, and they begin when that executes a program. So this thread itself is not counted.
 
 use std::io;
+use std::time::Duration;
 
 use perf_event::events::{Cache, CacheId, CacheOp, CacheResult, Hardware, Software};
 use perf_event::{Builder, Counter};
@@ -141,22 +142,49 @@ impl EventCounters {
         let read = |(name, counter): &mut (String, Counter)| {
             let found = counter.read_count_and_time();
             let found = found.map_err(|cause| CounterError::Read { name: name.clone(), cause })?;
-            let scaled = u128::from(found.count) * u128::from(found.time_enabled);
-            let scaled = scaled.checked_div(u128::from(found.time_running));
-            Ok((name.clone(), scaled.and_then(|count| u64::try_from(count).ok())))
+            let [running, enabled] = [found.time_running, found.time_enabled];
+            // A counter that never ran says nothing, even where it was not enabled either.
+            let has_run = running > 0;
+            let [running, enabled] = [running, enabled].map(Duration::from_nanos);
+            let found = scaled(found.count, running, enabled).filter(|_| has_run);
+            Ok((name.clone(), found))
         };
         self.counters.iter_mut().map(read).collect()
     }
 }
 
-fn build(what: What, kernel: bool) -> io::Result<Counter> {
-    let mut builder = match what {
+/// A count, scaled from the part of the time in which there was a counter for it to all of it; `None`
+/// where that part is nothing.
+pub(crate) fn scaled(count: u64, running: Duration, enabled: Duration) -> Option<u64> {
+    if running >= enabled {
+        return Some(count);
+    }
+    let scaled = (u128::from(count) * enabled.as_nanos()).checked_div(running.as_nanos());
+    scaled.and_then(|count| u64::try_from(count).ok())
+}
+
+/// The unit in which an event is counted; empty for a number of events.
+pub(crate) fn unit(name: &str) -> &'static str {
+    if ["task-clock", "cpu-clock"].contains(&name) { "ns" } else { "" }
+}
+
+/// A counter of an event to be set up; `None` for an event of no known name.
+pub(crate) fn builder(name: &str) -> Option<Builder<'static>> {
+    EVENTS.iter().find(|(known, _)| *known == name).map(|(_, what)| builder_of(*what))
+}
+
+fn builder_of(what: What) -> Builder<'static> {
+    match what {
         What::Software(event) => Builder::new(event),
         What::Hardware(event) => Builder::new(event),
         What::Loads(which, result) => {
             Builder::new(Cache { which, operation: CacheOp::READ, result })
         }
-    };
+    }
+}
+
+fn build(what: What, kernel: bool) -> io::Result<Counter> {
+    let mut builder = builder_of(what);
     builder.observe_self().any_cpu().inherit(true).enabled(false).enable_on_exec(true);
     builder.exclude_kernel(!kernel).build()
 }
@@ -191,6 +219,16 @@ mod tests {
         assert!((100_000..60_000_000_000).contains(&of("task-clock")), "{found:?}");
         assert!((20..100_000).contains(&of("page-faults")), "{found:?}");
         assert_eq!(pages.len(), 8 << 20);
+    }
+
+    #[test]
+    fn counts_of_a_part_of_the_time_are_scaled_to_all_of_it() {
+        let [one, four] = [1, 4].map(Duration::from_secs);
+        assert_eq!(scaled(10, four, four), Some(10));
+        assert_eq!(scaled(10, one, four), Some(40));
+        assert_eq!(scaled(0, Duration::ZERO, Duration::ZERO), Some(0));
+        assert_eq!(scaled(10, Duration::ZERO, four), None);
+        assert_eq!(scaled(u64::MAX, one, four), None);
     }
 
     #[test]

@@ -28,6 +28,10 @@ pub enum RecordError {
     /// The kernel has no room for what was recorded and not yet read.
     #[error("the kernel cannot take samples: {0}")]
     Kernel(io::Error),
+    /// An event cannot be counted.
+    #[cfg(target_os = "linux")]
+    #[error(transparent)]
+    Counter(#[from] crate::CounterError),
     /// The program cannot be started.
     #[error("cannot run {program}: {cause}")]
     NotStarted {

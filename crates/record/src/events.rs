@@ -3,6 +3,8 @@
 //! Every record but a sample ends in the number of the process and the thread, the time and the
 //! processor ("sample id"); a sample begins with them.
 
+use std::num::NonZeroU64;
+
 use crate::mpi::Call;
 use crate::registers::{COUNT, Registers};
 
@@ -28,6 +30,19 @@ const ID_BYTES: usize = 24;
 
 /// `PROT_EXEC`.
 const EXECUTABLE: u32 = 4;
+
+/// Why the kernel takes a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Some processor time has passed.
+    Clock,
+    /// The thread gives its processor away.
+    Switch,
+    /// Events happened: `at` says which, among those of the recording, and `period` how many there are
+    /// to a sample, where that is fixed. With a fixed period in its samples, the kernel would take one
+    /// of every single event.
+    Counter { at: usize, period: Option<NonZeroU64> },
+}
 
 /// Something that happened to a thread.
 #[derive(Debug)]
@@ -67,8 +82,10 @@ pub(crate) enum What {
 pub(crate) struct Sample {
     /// Whether the kernel worked for the thread.
     pub(crate) is_kernel: bool,
-    /// Whether it was taken because the thread gave its processor away.
-    pub(crate) is_switch: bool,
+    /// Why it was taken.
+    pub(crate) source: Source,
+    /// How much time or how many events it stands for, by the kernel.
+    pub(crate) period: u64,
     /// `None` for threads that have none.
     pub(crate) registers: Option<Registers>,
     /// From where the stack ends.
@@ -95,11 +112,11 @@ pub(crate) fn read(
     kind: u32,
     misc: u16,
     bytes: &[u8],
-    is_switch: bool,
+    source: Source,
     spare: &mut Spare,
 ) -> Option<Event> {
     if kind == SAMPLE {
-        return sample(misc, bytes, is_switch, spare);
+        return sample(misc, bytes, source, spare);
     }
     let (body, id) = bytes.split_at_checked(bytes.len().checked_sub(ID_BYTES)?)?;
     let mut id = Bytes(id);
@@ -141,12 +158,15 @@ pub(crate) fn read(
     }
 }
 
-fn sample(misc: u16, bytes: &[u8], is_switch: bool, spare: &mut Spare) -> Option<Event> {
+fn sample(misc: u16, bytes: &[u8], source: Source, spare: &mut Spare) -> Option<Event> {
     let mut bytes = Bytes(bytes);
     let _address = bytes.u64()?;
     let (pid, tid, nanos) = (bytes.u32()?, bytes.u32()?, bytes.u64()?);
     let _processor = bytes.u64()?;
-    let _period = bytes.u64()?;
+    let period = match source {
+        Source::Counter { period: Some(period), .. } => period.get(),
+        _ => bytes.u64()?,
+    };
     let registers = match bytes.u64()? {
         // ABI "none": no registers follow.
         0 => None,
@@ -171,7 +191,7 @@ fn sample(misc: u16, bytes: &[u8], is_switch: bool, spare: &mut Spare) -> Option
         is_cut = used == size;
     }
     let is_kernel = misc & CPU_MODE == KERNEL_MODE;
-    let sample = Sample { is_kernel, is_switch, registers, stack, is_cut };
+    let sample = Sample { is_kernel, source, period, registers, stack, is_cut };
     Some(Event { nanos, pid, tid, what: What::Sample(sample) })
 }
 
@@ -209,7 +229,7 @@ mod tests {
     use super::*;
 
     fn plain(kind: u32, misc: u16, bytes: &[u8]) -> Option<Event> {
-        read(kind, misc, bytes, false, &mut Spare::new())
+        read(kind, misc, bytes, Source::Clock, &mut Spare::new())
     }
 
     /// Process 7, thread 8, time 9, processor 0.

@@ -59,8 +59,10 @@ mod symbols;
 #[cfg(target_os = "linux")]
 mod threads;
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 
 use parallax_base::Issues;
 
@@ -85,12 +87,41 @@ pub struct Recording {
     pub frequency: u32,
     /// Bytes of the stack that a sample has.
     pub stack_bytes: u32,
+    /// Events that are counted by call path.
+    pub counters: Vec<CountedEvent>,
     /// What else the archive is to say about the execution: name and value.
     pub facts: Vec<(String, String)>,
     /// Variables of the environment that the program has in addition.
     pub environment: Vec<(&'static str, &'static str)>,
     /// Whether calls of MPI are recorded, with messages and collective operations.
     pub mpi: bool,
+}
+
+/// An event that is counted by call path: samples are taken where it happens, and each stands for as
+/// many of them as there were since the one before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CountedEvent {
+    /// The event, by the name that `perf` has for it: see [`EventCounters`].
+    pub event: String,
+    /// How many of them a sample stands for; `None` has the kernel choose, so that there are about as
+    /// many samples as of the clock.
+    pub period: Option<NonZeroU64>,
+}
+
+impl FromStr for CountedEvent {
+    type Err = String;
+
+    /// `EVENT`, or `EVENT@PERIOD`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (event, period) = match text.split_once('@') {
+            Some((event, period)) => match period.parse() {
+                Ok(period) => (event, Some(period)),
+                Err(_) => return Err("write EVENT, or EVENT@N for a sample every N events".into()),
+            },
+            None => (text, None),
+        };
+        Ok(Self { event: event.to_owned(), period })
+    }
 }
 
 /// How a recording went.

@@ -11,7 +11,8 @@ use parallax_native::{Readiness, wait_for_any};
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, ReadFormat, SampleFlag, Sampler};
 
-use crate::events::{self, Event, Spare};
+use crate::counters::{self, EventCounters};
+use crate::events::{self, Event, Source, Spare};
 use crate::{RecordError, Recording, registers};
 
 /// Lengths of a ring that are tried, in bytes. Users without privileges share about 512 KiB for each
@@ -35,7 +36,7 @@ pub(crate) struct Rings {
 
 struct Ring {
     sampler: Sampler,
-    is_switch: bool,
+    source: Source,
     bytes: usize,
     /// Whether the kernel still says when there is much to be read.
     is_watched: bool,
@@ -44,11 +45,15 @@ struct Ring {
 impl Rings {
     /// Opens counters for a process that has not executed its program yet, which begins them.
     pub(crate) fn open(pid: Pid, recording: &Recording) -> Result<Self, RecordError> {
+        // Whether the machine has such events, and the user may count them.
+        let names: Vec<String> =
+            recording.counters.iter().map(|counter| counter.event.clone()).collect();
+        drop(EventCounters::open(&names)?);
         let mut has_kernel = true;
-        let mut rings = sized(|bytes| clocks(pid, recording, true, bytes));
+        let mut rings = sized(|bytes| sampled(pid, recording, true, bytes));
         if rings.as_ref().is_err_and(is_forbidden) {
             has_kernel = false;
-            rings = sized(|bytes| clocks(pid, recording, false, bytes));
+            rings = sized(|bytes| sampled(pid, recording, false, bytes));
         }
         let mut rings = rings.map_err(refused)?;
         // Where a thread gives its processor away it is in the kernel, so this needs the same right.
@@ -76,6 +81,27 @@ impl Rings {
         Ok(())
     }
 
+    /// How often each of `count` events happened so far, in all that was started; `None` where that
+    /// cannot be read, or the processor had no counter left for it.
+    pub(crate) fn totals(&mut self, count: usize) -> Vec<Option<u64>> {
+        (0..count).map(|event| self.total(event)).collect()
+    }
+
+    fn total(&mut self, event: usize) -> Option<u64> {
+        let (mut count, mut running, mut enabled) = (0_u64, Duration::ZERO, Duration::ZERO);
+        for ring in &mut self.rings {
+            if !matches!(ring.source, Source::Counter { at, .. } if at == event) {
+                continue;
+            }
+            let found = ring.sampler.read_count_and_time().ok()?;
+            count = count.saturating_add(found.count);
+            // A ring counts while threads are on its processor, and is enabled on all of them.
+            running += Duration::from_nanos(found.time_running);
+            enabled = enabled.max(Duration::from_nanos(found.time_enabled));
+        }
+        counters::scaled(count, running, enabled)
+    }
+
     /// Takes what is there.
     pub(crate) fn drain(&mut self, taken: &mut Vec<Event>, spare: &mut Spare) {
         for ring in &mut self.rings {
@@ -87,7 +113,7 @@ impl Rings {
                 bytes += record.len() + 8;
                 let content = record.to_contiguous();
                 let (kind, misc) = (record.ty(), record.misc());
-                taken.extend(events::read(kind, misc, &content, ring.is_switch, spare));
+                taken.extend(events::read(kind, misc, &content, ring.source, spare));
             }
         }
     }
@@ -105,6 +131,22 @@ fn sized(open: impl Fn(usize) -> io::Result<Vec<Ring>>) -> io::Result<Vec<Ring>>
     Err(last)
 }
 
+/// Rings of the clock and of all events that are counted: they share what memory a user may have.
+fn sampled(pid: Pid, recording: &Recording, kernel: bool, bytes: usize) -> io::Result<Vec<Ring>> {
+    let mut rings = clocks(pid, recording, kernel, bytes)?;
+    for (at, counter) in recording.counters.iter().enumerate() {
+        let Some(mut builder) = counters::builder(&counter.event) else { continue };
+        match counter.period {
+            Some(period) => builder.sample_period(period.get()),
+            None => builder.sample_frequency(u64::from(recording.frequency)),
+        };
+        builder.sample_stack_user(recording.stack_bytes).exclude_kernel(!kernel);
+        let source = Source::Counter { at, period: counter.period };
+        rings.extend(on_all_processors(&mut builder, pid, bytes, source)?);
+    }
+    Ok(rings)
+}
+
 /// Samples at a regular interval of processor time, with all that is said about threads.
 fn clocks(pid: Pid, recording: &Recording, kernel: bool, bytes: usize) -> io::Result<Vec<Ring>> {
     let mut builder = Builder::new(Software::CPU_CLOCK);
@@ -118,21 +160,21 @@ fn clocks(pid: Pid, recording: &Recording, kernel: bool, bytes: usize) -> io::Re
         .comm_exec(true)
         .task(true)
         .context_switch(true);
-    on_all_processors(&mut builder, pid, bytes, false)
+    on_all_processors(&mut builder, pid, bytes, Source::Clock)
 }
 
 /// A sample whenever a thread gives its processor away.
 fn switches(pid: Pid, recording: &Recording, bytes: usize) -> io::Result<Vec<Ring>> {
     let mut builder = Builder::new(Software::CONTEXT_SWITCHES);
     builder.sample_period(1).sample_stack_user(recording.stack_bytes).exclude_kernel(false);
-    on_all_processors(&mut builder, pid, bytes, true)
+    on_all_processors(&mut builder, pid, bytes, Source::Switch)
 }
 
 fn on_all_processors(
     builder: &mut Builder<'_>,
     pid: Pid,
     bytes: usize,
-    is_switch: bool,
+    source: Source,
 ) -> io::Result<Vec<Ring>> {
     // A small ring holds a few samples, so that most of it has to be used.
     let part = if bytes < SMALL_BYTES { bytes / 2 } else { bytes / 4 };
@@ -142,23 +184,25 @@ fn on_all_processors(
         .inherit(true)
         .enabled(false)
         .enable_on_exec(true)
-        .read_format(ReadFormat::empty())
+        .read_format(ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING)
         .sample_id_all(true)
         .clockid(Clock::MONOTONIC)
         .sample(SampleFlag::IP)
         .sample(SampleFlag::TID)
         .sample(SampleFlag::TIME)
         .sample(SampleFlag::CPU)
-        .sample(SampleFlag::PERIOD)
         .sample(SampleFlag::REGS_USER)
         .sample(SampleFlag::STACK_USER)
         .sample_regs_user(registers::MASK);
+    if !matches!(source, Source::Counter { period: Some(_), .. }) {
+        builder.sample(SampleFlag::PERIOD);
+    }
     let mut rings = Vec::new();
     for processor in processors()? {
         match builder.one_cpu(processor).build() {
             Ok(counter) => {
                 let sampler = counter.sampled(bytes)?;
-                rings.push(Ring { sampler, is_switch, bytes, is_watched: true });
+                rings.push(Ring { sampler, source, bytes, is_watched: true });
             }
             // Taken away since the list was made.
             Err(error) if error.raw_os_error() == Some(nix::libc::ENODEV) => {}

@@ -21,16 +21,16 @@ use parallax_formats::archive::keys;
 use parallax_import::events::{Conversion, ConversionError};
 use parallax_native::DiskSink;
 
-use crate::events::{Event, Sample, Spare, What};
+use crate::events::{Event, Sample, Source, Spare, What};
 use crate::images::Images;
 use crate::launch::{Program, kept_signals};
 use crate::mpi::Mpi;
 use crate::processes::{Place, Processes};
 use crate::ranks;
 use crate::rings::Rings;
-use crate::steps::{Step, Steps};
+use crate::steps::{Kind, Step, Steps};
 use crate::threads::Threads;
-use crate::{RecordError, Recorded, Recording};
+use crate::{CountedEvent, RecordError, Recorded, Recording, counters};
 
 /// Bytes that may wait to be written.
 const MEMORY_BYTES: usize = 64 << 20;
@@ -63,7 +63,7 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
     let unwritable = |cause| RecordError::Output { path: output.to_owned(), cause };
     let sink = Arc::new(DiskSink::new(output).map_err(unwritable)?);
     let archive = |cause| RecordError::Archive { path: output.to_owned(), cause };
-    let conversion = Conversion::new(Arc::clone(&sink) as _, MEMORY_BYTES).map_err(archive)?;
+    let mut conversion = Conversion::new(Arc::clone(&sink) as _, MEMORY_BYTES).map_err(archive)?;
     // Before any thread is made, so that none of them is ended by these.
     let signals = Signals::kept().map_err(|error| RecordError::Kernel(error.into()))?;
     let mut mpi = recording.mpi.then(Mpi::new).transpose()?;
@@ -76,7 +76,11 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
     let (has_kernel, has_switches) = (rings.has_kernel, rings.has_switches);
     let start_nanos = now();
     let spare = Mutex::new(Spare::new());
+    let name =
+        |counter: &CountedEvent| conversion.counter(&counter.event, counters::unit(&counter.event));
+    let counted = recording.counters.iter().map(name).collect();
     let mut understanding = Understanding::new(start_nanos, has_switches, conversion, &spare);
+    understanding.counted = counted;
     let (sender, receiver) = sync_channel(ROUNDS);
     let (status, understood) = thread::scope(|scope| {
         let (program, sources, signals) = (&mut program, (&mut rings, mpi.as_mut()), &signals);
@@ -101,6 +105,7 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
         return Err(RecordError::NotStarted { program, cause });
     }
     let samples = understanding.samples;
+    understanding.say_totals(&rings.totals(recording.counters.len()));
     let issues = understanding
         .finish(recording, (status, mpi_cut), (has_kernel, has_switches))
         .map_err(archive)?;
@@ -213,6 +218,8 @@ struct Understanding<'s> {
     lost: u64,
     /// Samples whose stack was longer than what was taken of it.
     cut: u64,
+    /// Counters of the archive, of the events that are counted.
+    counted: Vec<u32>,
     /// Reused for each sample.
     places: Vec<Place>,
     /// Memory of stacks that were understood, until it is given back.
@@ -237,6 +244,7 @@ impl<'s> Understanding<'s> {
             samples: 0,
             lost: 0,
             cut: 0,
+            counted: Vec::new(),
             places: Vec::new(),
             used: Spare::new(),
             spare,
@@ -312,15 +320,35 @@ impl<'s> Understanding<'s> {
         let is_whole = self.processes.callers(ids.0, &sample, known, &mut places);
         let frames = self.steps.frames(ids.0, places.iter().rev().copied(), &self.images);
         self.places = places;
-        let Sample { is_kernel, is_switch, stack, .. } = sample;
+        let Sample { is_kernel, source, period, stack, .. } = sample;
         if stack.capacity() > 0 && self.used.len() < MOST_SPARE {
             self.used.push(stack);
         }
-        if !is_switch {
+        if source == Source::Clock {
             self.samples += 1;
-            self.cut += u64::from(!is_whole);
         }
-        Step::Sample { is_kernel, is_switch, is_whole, frames }
+        self.cut += u64::from(!is_whole && source != Source::Switch);
+        let kind = match source {
+            Source::Clock => Kind::Time,
+            Source::Switch => Kind::Switch,
+            Source::Counter { at, .. } => {
+                let counter = self.counted.get(at).copied().unwrap_or_default();
+                Kind::Count { counter, count: period }
+            }
+        };
+        Step::Sample { kind, is_kernel, is_whole, frames }
+    }
+
+    /// Says which events are counted, and how often each happened in all.
+    fn say_totals(&mut self, totals: &[Option<u64>]) {
+        let event = |(counter, total): (&u32, &Option<u64>)| match total {
+            Some(total) => format!("{counter}:{total}"),
+            None => counter.to_string(),
+        };
+        let events: Vec<String> = self.counted.iter().zip(totals).map(event).collect();
+        if !events.is_empty() {
+            self.steps.conversion.fact(keys::COUNTED, events.join(","));
+        }
     }
 
     fn finish(

@@ -24,8 +24,8 @@ const MOST_FRAMES: usize = 1 << 20;
 pub(crate) enum Step {
     /// It was seen, with its functions, the outermost first.
     Sample {
+        kind: Kind,
         is_kernel: bool,
-        is_switch: bool,
         is_whole: bool,
         frames: Vec<Frame>,
     },
@@ -41,6 +41,17 @@ pub(crate) enum Step {
     Off {
         is_preempted: bool,
     },
+}
+
+/// What a sample stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The time around it.
+    Time,
+    /// The thread gives its processor away.
+    Switch,
+    /// So many events.
+    Count { counter: u32, count: u64 },
 }
 
 /// When, in which process and thread, and what.
@@ -178,7 +189,7 @@ impl Steps {
     ) -> Result<(), ConversionError> {
         let (pid, tid) = ids;
         match step {
-            Step::Sample { is_kernel, is_switch, is_whole, frames } => {
+            Step::Sample { kind, is_kernel, is_whole, frames } => {
                 let mut path = Vec::with_capacity(frames.len() + 4);
                 if !is_whole {
                     path.push(self.partial);
@@ -187,11 +198,16 @@ impl Steps {
                 if self.threads.has_ranks_of_mpi() {
                     self.symbols.keep_one_of_mpi(&mut path);
                 }
-                if is_switch {
-                    self.threads.at_switch(ids, path, &mut self.conversion);
-                } else {
+                if kind != Kind::Switch {
                     path.extend(is_kernel.then_some(self.kernel));
-                    self.threads.sample(nanos, ids, path, &mut self.conversion);
+                }
+                let conversion = &mut self.conversion;
+                match kind {
+                    Kind::Time => self.threads.sample(nanos, ids, path, conversion),
+                    Kind::Switch => self.threads.at_switch(ids, path, conversion),
+                    Kind::Count { counter, count } => {
+                        self.threads.count(ids, &path, (counter, count), conversion);
+                    }
                 }
             }
             Step::Call(call, frames) => {
@@ -260,8 +276,8 @@ mod tests {
     fn sample(nanos: u64, depth: usize) -> Timed {
         let frame = Frame::Asked(Place { image: Some(9), address: nanos });
         let frames = vec![frame; depth];
-        let (is_kernel, is_switch, is_whole) = (false, false, true);
-        (nanos, IDS, Step::Sample { is_kernel, is_switch, is_whole, frames })
+        let (kind, is_kernel, is_whole) = (Kind::Time, false, true);
+        (nanos, IDS, Step::Sample { kind, is_kernel, is_whole, frames })
     }
 
     #[test]

@@ -215,6 +215,20 @@ impl Threads {
         thread.path = path;
     }
 
+    /// Events happened in a thread.
+    pub(crate) fn count(
+        &mut self,
+        ids: (u32, u32),
+        path: &[u32],
+        (counter, count): (u32, u64),
+        conversion: &mut Conversion,
+    ) {
+        let track = self.thread(ids.0, ids.1, conversion).track;
+        if let Some(builder) = conversion.builder(track) {
+            builder.count(path, counter, count);
+        }
+    }
+
     /// A thread is about to give its processor away.
     pub(crate) fn at_switch(
         &mut self,

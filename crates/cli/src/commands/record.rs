@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use parallax_record::{Recording, record as record_program};
+use parallax_record::{CountedEvent, Recording, record as record_program};
 use parallax_service::Severity;
 
 use super::Context;
@@ -16,6 +16,7 @@ Examples:
   parallax record -o run.parallax --frequency 4999 -- ./solver
   parallax record --python -- python3 train.py
   parallax record --mpi -- mpirun -n 4 ./solver
+  parallax record --counters instructions,cache-misses -- ./solver
   parallax flat run.parallax
   parallax open run.parallax
 
@@ -39,6 +40,11 @@ pub(crate) struct RecordArgs {
     /// large local arrays.
     #[arg(long, value_name = "KIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=63))]
     stack: u32,
+    /// Events to count by call path, comma-separated, by the names of `perf`: cache-misses,
+    /// page-faults, instructions. Each becomes a metric. EVENT@N takes a sample every N events instead
+    /// of about as many samples as --frequency says.
+    #[arg(long, value_name = "EVENTS", value_delimiter = ',')]
+    counters: Vec<CountedEvent>,
     /// Record the functions of Python programs: asks CPython 3.12 and later to name them
     /// (PYTHONPERFSUPPORT), which makes calls in Python slower.
     #[arg(long)]
@@ -78,6 +84,7 @@ pub(super) fn record(context: &Context, arguments: RecordArgs) -> anyhow::Result
         output,
         frequency: arguments.frequency,
         stack_bytes: arguments.stack << 10,
+        counters: arguments.counters,
         facts: arguments.fact,
         mpi: arguments.mpi,
         environment: arguments.python.then_some(PYTHON).into_iter().collect(),

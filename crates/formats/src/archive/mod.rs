@@ -15,19 +15,19 @@ mod writer;
 pub use arguments::{ArgumentText, LONGEST_VALUE, MOST_ARGUMENTS, arguments};
 pub use reader::Archive;
 pub use records::{
-    ArgumentNamesRow, ArgumentRow, CollectiveRow, ComponentRow, ContextRow, CounterRow, Fact,
-    FunctionRow, IntervalRow, IssueRow, MarkerRow, MessageRow, NONE_32, NONE_64, NodeRow, OpenRow,
-    ProfileRow, Record, SpanRow, SumRow, TrackRow, ValueRow,
+    ArgumentNamesRow, ArgumentRow, CollectiveRow, ComponentRow, ContextRow, CountRow, CounterRow,
+    Fact, FunctionRow, IntervalRow, IssueRow, MarkerRow, MessageRow, NONE_32, NONE_64, NodeRow,
+    OpenRow, ProfileRow, Record, SpanRow, SumRow, TrackRow, ValueRow,
 };
 pub use writer::{ArchiveWriter, WriteError};
 
 use table::Layout;
 
 /// The version of the layout that is written.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The oldest version that is read. Its messages do not say when receives were posted; archives
-/// before version 4 have no arguments of calls.
+/// before version 4 have no arguments of calls, and those before version 5 no counts of events.
 pub const OLDEST_VERSION: u32 = 2;
 
 /// The file that makes a folder an archive, and is written last.
@@ -84,6 +84,9 @@ pub mod keys {
     /// `exact` where intervals come from samples, but those of functions of MPI are calls as they
     /// were, with all messages and collective operations.
     pub const MPI_CALLS: &str = "mpi-calls";
+    /// Rows of the counters whose events [`super::CountRow`] has by context, separated by commas; each
+    /// with a colon and how often the event happened in all, where that is known.
+    pub const COUNTED: &str = "counted-events";
     /// How many samples there were, where intervals come from samples.
     pub const NUM_SAMPLES: &str = "samples";
     /// The tool that chose which calls there are, where the trace has not all of them.
@@ -100,7 +103,7 @@ pub mod keys {
 }
 
 /// All tables but the manifest.
-static TABLES: [&Layout; 18] = [
+static TABLES: [&Layout; 19] = [
     TrackRow::LAYOUT,
     FunctionRow::LAYOUT,
     ContextRow::LAYOUT,
@@ -119,4 +122,5 @@ static TABLES: [&Layout; 18] = [
     IssueRow::LAYOUT,
     ArgumentNamesRow::LAYOUT,
     ArgumentRow::LAYOUT,
+    CountRow::LAYOUT,
 ];

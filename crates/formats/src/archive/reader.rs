@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use parallax_base::{Folder, Limits};
 
 use super::records::{
-    ArgumentNamesRow, ArgumentRow, CollectiveRow, ComponentRow, ContextRow, CounterRow, Fact,
-    FunctionRow, IntervalRow, IssueRow, MarkerRow, MessageRow, MessageRow2, NONE_32, NodeRow,
+    ArgumentNamesRow, ArgumentRow, CollectiveRow, ComponentRow, ContextRow, CountRow, CounterRow,
+    Fact, FunctionRow, IntervalRow, IssueRow, MarkerRow, MessageRow, MessageRow2, NONE_32, NodeRow,
     OpenRow, ProfileRow, Record, SpanRow, SumRow, TrackRow, ValueRow,
 };
 use super::table::{Batch, Layout, Table};
@@ -53,6 +53,8 @@ pub struct Archive {
     pub argument_names: Vec<ArgumentNamesRow>,
     /// Absent before version 4.
     arguments: Option<Table>,
+    /// Absent before version 5.
+    counts: Option<Table>,
 }
 
 impl Archive {
@@ -82,7 +84,7 @@ impl Archive {
             });
         };
         let is_old = version < 3;
-        let has_arguments = version >= 4;
+        let (has_arguments, has_counts) = (version >= 4, version >= 5);
         let messages = if is_old { MessageRow2::LAYOUT } else { MessageRow::LAYOUT };
         let opened: Vec<OpenRow> = all(&open(OpenRow::LAYOUT)?, limits)?;
         let mut archive = Self {
@@ -112,6 +114,7 @@ impl Archive {
                 Vec::new()
             },
             arguments: has_arguments.then(|| open(ArgumentRow::LAYOUT)).transpose()?,
+            counts: has_counts.then(|| open(CountRow::LAYOUT)).transpose()?,
         };
         archive.check()?;
         Ok(archive)
@@ -217,6 +220,25 @@ impl Archive {
     /// When a batch is broken or the source fails.
     pub fn profile(&self) -> impl Iterator<Item = Result<Batch<'_>, FormatError>> {
         self.profile.batches()
+    }
+
+    /// Rows of the counters whose events are counted by context, and how often each happened in all,
+    /// where that is known.
+    pub fn counted_events(&self) -> impl Iterator<Item = (u32, Option<u64>)> {
+        let events = self.fact(keys::COUNTED).unwrap_or_default().split(',');
+        events.filter_map(|event| {
+            let (row, total) = event.split_once(':').unwrap_or((event, ""));
+            let row = row.parse::<u32>().ok().filter(|&row| (row as usize) < self.counters.len());
+            Some((row?, total.parse().ok()))
+        })
+    }
+
+    /// How often events happened in each context of each track, as [`CountRow`] has its columns.
+    ///
+    /// # Errors
+    /// When a batch is broken or the source fails.
+    pub fn counts(&self) -> impl Iterator<Item = Result<Batch<'_>, FormatError>> {
+        self.counts.iter().flat_map(Table::batches)
     }
 
     /// What track `index` spent in contexts; no rows where the table is not in the order of tracks.

@@ -260,6 +260,21 @@ record! {
 }
 
 record! {
+    /// How often an event happened in a context of a track in all. Ordered by track over all batches;
+    /// all rows of a track are in one batch, and no batch is empty.
+    CountRow in "counts.arrow" {
+        /// Row of the track.
+        track: U32 u32,
+        /// Row of the context.
+        context: U32 u32,
+        /// Row of the counter that names the event.
+        counter: U32 u32,
+        /// How often it happened in the context and in nothing below it.
+        count: U64 u64,
+    }
+}
+
+record! {
     /// A message, or another link between two moments of two tracks.
     MessageRow in "messages.arrow" {
         /// 0 message, 1 flow (a cause and its effect, as Chrome traces have them), 2 transfer (what

@@ -1,7 +1,8 @@
 //! What tracks spent in contexts as a profile: `TIME` inclusive and exclusive, and `CALLS`.
 //!
 //! Where the intervals come from samples, `REALTIME` is that time, `CPUTIME` the part of it in which
-//! the thread had a processor, and how often something was called is not known.
+//! the thread had a processor, and how often something was called is not known. Events that were
+//! counted are metrics of their names.
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,8 @@ const TIME_EXCLUSIVE: u16 = 1;
 const CALLS: u16 = 2;
 const CPU_INCLUSIVE: u16 = 3;
 const CPU_EXCLUSIVE: u16 = 4;
+/// The first event that was counted; two numbers for each.
+const EVENTS: u16 = 5;
 
 /// Columns of the table of profiles.
 const TRACK: usize = 0;
@@ -26,10 +29,15 @@ const NUM_CALLS: usize = 2;
 const EXCLUSIVE: usize = 3;
 const INCLUSIVE: usize = 4;
 
+/// Columns of the table of counts, whose first one is the track, too.
+const COUNT_CONTEXT: usize = 1;
+const COUNT_COUNTER: usize = 2;
+const COUNT: usize = 3;
+
 /// The metrics of an archive.
 pub(super) fn metrics(archive: &Archive) -> MetricCatalog {
     if archive.fact(keys::SAMPLED).is_some() {
-        return MetricCatalog::new(vec![
+        let mut metrics = vec![
             Metric::summed(
                 "CPUTIME",
                 Unit::Seconds,
@@ -42,7 +50,14 @@ pub(super) fn metrics(archive: &Archive) -> MetricCatalog {
                 "time on a processor and off it, by samples",
                 &[(Scope::Inclusive, TIME_INCLUSIVE), (Scope::Exclusive, TIME_EXCLUSIVE)],
             ),
-        ]);
+        ];
+        metrics.extend(Event::all(archive).filter_map(|event| {
+            let counter = archive.counters.get(event.counter as usize)?;
+            let scopes = [(Scope::Inclusive, event.inclusive), (Scope::Exclusive, event.exclusive)];
+            let about = "counted by the kernel, attributed by samples";
+            Some(Metric::summed(&counter.name, event.unit(archive).0, about, &scopes))
+        }));
+        return MetricCatalog::new(metrics);
     }
     MetricCatalog::new(vec![
         Metric::summed(
@@ -53,6 +68,38 @@ pub(super) fn metrics(archive: &Archive) -> MetricCatalog {
         ),
         Metric::summed("CALLS", Unit::Count, "number of calls", &[(Scope::Exclusive, CALLS)]),
     ])
+}
+
+/// An event that was counted, and the numbers of its metric.
+#[derive(Debug, Clone, Copy)]
+struct Event {
+    counter: u32,
+    /// How often it happened, where that is known: samples only distribute that.
+    total: Option<u64>,
+    inclusive: u16,
+    exclusive: u16,
+}
+
+impl Event {
+    fn all(archive: &Archive) -> impl Iterator<Item = Self> {
+        let numbers = (EVENTS..u16::MAX).step_by(2);
+        archive.counted_events().zip(numbers).map(|((counter, total), number)| Self {
+            counter,
+            total,
+            inclusive: number,
+            exclusive: number + 1,
+        })
+    }
+}
+
+impl Event {
+    /// The unit of its metric, and how much of that one event is.
+    fn unit(self, archive: &Archive) -> (Unit, f64) {
+        match archive.counters.get(self.counter as usize) {
+            Some(counter) if counter.unit == "ns" => (Unit::Seconds, 1e-9),
+            _ => (Unit::Count, 1.0),
+        }
+    }
 }
 
 /// Reads the profile of the whole trace, and the number of values of each location: the summary
@@ -93,13 +140,61 @@ pub(super) fn read(
             }
         }
     }
+    let events: Vec<(Event, f64)> = match is_sampled {
+        true => scaled_events(archive)?,
+        false => Vec::new(),
+    };
+    for batch in archive.counts() {
+        let batch = batch?;
+        for i in 0..batch.rows() {
+            let context = batch.u32_at(COUNT_CONTEXT, i);
+            let counter = batch.u32_at(COUNT_COUNTER, i);
+            let event = events.iter().find(|(event, _)| event.counter == counter);
+            let is_known = (context as usize) < archive.contexts.len();
+            let Some((event, scale)) = event.filter(|_| is_known) else { continue };
+            let track = (order.track(batch.u32_at(TRACK, i)) as usize).saturating_add(1);
+            let value = batch.u64_at(COUNT, i) as f64 * scale;
+            for location in [0, track] {
+                if let Some(rows) = rows.get_mut(location) {
+                    rows.push(Row { context, metric: event.exclusive, value });
+                }
+            }
+        }
+    }
     for rows in &mut rows {
-        let own = std::mem::take(rows);
-        let own = if is_sampled { with_processor_time(own, archive) } else { own };
+        let mut own = std::mem::take(rows);
+        if is_sampled {
+            with_inclusive(&mut own, (CPU_EXCLUSIVE, CPU_INCLUSIVE), archive);
+            for (event, _) in &events {
+                with_inclusive(&mut own, (event.exclusive, event.inclusive), archive);
+            }
+        }
         *rows = sorted(with_root(own, archive));
     }
     let num_values = rows.iter().map(|rows| rows.len() as u64).collect();
     Ok((MemoryStore::new(rows, limits), num_values))
+}
+
+/// The events that were counted, each with what a count in the archive is multiplied by: so that all
+/// add up to what the counter says, and in the unit of the metric.
+fn scaled_events(archive: &Archive) -> Result<Vec<(Event, f64)>, FormatError> {
+    let mut sums: BTreeMap<u32, u128> = BTreeMap::new();
+    for batch in archive.counts() {
+        let batch = batch?;
+        for i in 0..batch.rows() {
+            let sum = sums.entry(batch.u32_at(COUNT_COUNTER, i)).or_default();
+            *sum += u128::from(batch.u64_at(COUNT, i));
+        }
+    }
+    let scale = |event: Event| {
+        let sum = sums.get(&event.counter).copied().unwrap_or(0);
+        let of_all = match event.total {
+            Some(total) if sum > 0 => total as f64 / sum as f64,
+            _ => 1.0,
+        };
+        (event, of_all * event.unit(archive).1)
+    };
+    Ok(Event::all(archive).map(scale).collect())
 }
 
 /// Contexts in which a thread has no processor.
@@ -120,21 +215,20 @@ impl OffProcessor {
     }
 }
 
-/// Adds the inclusive time on a processor: that of each context and of all below it. A parent has an
+/// Adds the inclusive values of a metric: those of each context and of all below it. A parent has an
 /// earlier row than its children, so going backwards meets children first.
-fn with_processor_time(mut rows: Vec<Row>, archive: &Archive) -> Vec<Row> {
-    let mut times: BTreeMap<u32, f64> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.metric == CPU_EXCLUSIVE) {
-        *times.entry(row.context).or_default() += row.value;
+fn with_inclusive(rows: &mut Vec<Row>, (exclusive, inclusive): (u16, u16), archive: &Archive) {
+    let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.metric == exclusive) {
+        *sums.entry(row.context).or_default() += row.value;
     }
-    while let Some((context, value)) = times.pop_last() {
-        rows.push(Row { context, metric: CPU_INCLUSIVE, value });
+    while let Some((context, value)) = sums.pop_last() {
+        rows.push(Row { context, metric: inclusive, value });
         let parent = archive.contexts.get(context as usize).map(|row| row.parent);
         if let Some(parent) = parent.filter(|parent| *parent < context) {
-            *times.entry(parent).or_default() += value;
+            *sums.entry(parent).or_default() += value;
         }
     }
-    rows
 }
 
 /// Adds the inclusive time of the root: that of the contexts right below it.

@@ -487,6 +487,7 @@ impl Conversion {
         let map = self.maps.get_mut(number).map(std::mem::take).unwrap_or_default();
         let row = u32::try_from(number).unwrap_or(NONE_32);
         self.profile.add(row, &builder.spent, &map, &mut self.writer)?;
+        self.profile.add_counts(row, &builder.counted, &map, &mut self.writer)?;
         builder.release();
         Ok(())
     }

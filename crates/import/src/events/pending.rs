@@ -4,8 +4,12 @@
 //! A batch of an Arrow file takes some hundred bytes by itself. A trace of 100,000 threads with one
 //! call each would consist of little else if each had batches of its own.
 
+use std::collections::BTreeMap;
+
 use parallax_formats::archive::table::ColumnData;
-use parallax_formats::archive::{ArchiveWriter, IntervalRow, ProfileRow, Record, WriteError};
+use parallax_formats::archive::{
+    ArchiveWriter, CountRow, IntervalRow, ProfileRow, Record, WriteError,
+};
 
 use super::track::{Batch, Spent};
 
@@ -117,6 +121,7 @@ impl PendingIntervals {
 #[derive(Debug, Default)]
 pub(super) struct PendingProfile {
     rows: Vec<ProfileRow>,
+    counts: Vec<CountRow>,
 }
 
 impl PendingProfile {
@@ -140,8 +145,31 @@ impl PendingProfile {
         if self.rows.len() >= SHARED_ROWS { self.flush(writer) } else { Ok(()) }
     }
 
+    /// Takes how often events happened in the contexts of a track.
+    pub(super) fn add_counts(
+        &mut self,
+        track: u32,
+        counted: &BTreeMap<(u32, u32), u64>,
+        map: &[u32],
+        writer: &mut ArchiveWriter,
+    ) -> Result<(), WriteError> {
+        self.counts.extend(counted.iter().filter_map(|(&(context, counter), &count)| {
+            let context = *map.get(context as usize)?;
+            Some(CountRow { track, context, counter, count })
+        }));
+        if self.counts.len() >= SHARED_ROWS { self.flush_counts(writer) } else { Ok(()) }
+    }
+
+    fn flush_counts(&mut self, writer: &mut ArchiveWriter) -> Result<(), WriteError> {
+        if self.counts.is_empty() {
+            return Ok(());
+        }
+        writer.write(std::mem::take(&mut self.counts))
+    }
+
     /// Writes what waits.
     pub(super) fn flush(&mut self, writer: &mut ArchiveWriter) -> Result<(), WriteError> {
+        self.flush_counts(writer)?;
         if self.rows.is_empty() {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 //! A track knows nothing of other tracks, so many can be built at the same time. Its contexts have
 //! numbers of its own until [`super::Conversion`] takes what is finished.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use parallax_base::casts::saturated_usize;
 use parallax_base::{Issues, Limits, Place, Severity, Stage};
@@ -183,6 +183,8 @@ pub struct TrackBuilder {
     pub(super) endpoints: Vec<Side>,
     pub(super) collectives: Vec<Collective>,
     pub(super) values: Vec<(u32, u64, f64)>,
+    /// How often events happened, by context and counter.
+    pub(super) counted: BTreeMap<(u32, u32), u64>,
     pub(super) markers: Vec<(u32, u64)>,
     pub(super) files: Vec<FileOperation>,
     pub(super) described: Described,
@@ -228,6 +230,7 @@ impl TrackBuilder {
             endpoints: Vec::new(),
             collectives: Vec::new(),
             values: Vec::new(),
+            counted: BTreeMap::new(),
             markers: Vec::new(),
             files: Vec::new(),
             described: Described::default(),
@@ -360,6 +363,18 @@ impl TrackBuilder {
     pub fn value_at(&mut self, nanos: u64, counter: u32, value: f64) {
         let nanos = self.widen(nanos);
         self.values.push((counter, nanos, value));
+    }
+
+    /// An event happened so often in the last of these functions, each of which called the next one,
+    /// at any time; they need not be open. `counter` names the event.
+    pub fn count(&mut self, path: &[u32], counter: u32, count: u64) {
+        let mut context = 0;
+        for &function in path.iter().take(self.max_depth) {
+            let Some(child) = self.child(context, function) else { break };
+            context = child;
+        }
+        let known = self.counted.entry((context, counter)).or_default();
+        *known = known.saturating_add(count);
     }
 
     /// As [`TrackBuilder::marker`], for markers that do not come between calls.
