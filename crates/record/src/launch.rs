@@ -13,7 +13,7 @@ use nix::sys::signal::{SigSet, Signal, kill, raise};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use crate::{RecordError, STARTER};
+use crate::{RecordError, STARTER, background};
 
 /// Exit statuses that shells give.
 const NOT_EXECUTABLE: u8 = 126;
@@ -36,6 +36,9 @@ impl Program {
     ) -> Result<Self, RecordError> {
         let name = command.first().cloned().unwrap_or_default();
         let failed = |cause| RecordError::NotStarted { program: name.clone(), cause };
+        if name.is_empty() {
+            return Err(failed(io::ErrorKind::NotFound.into()));
+        }
         // The file of this process, also when it was replaced meanwhile.
         let mut starter = Command::new("/proc/self/exe");
         starter.arg(STARTER).args(command).envs(environment.iter().cloned());
@@ -110,6 +113,10 @@ pub(crate) fn kept_signals() -> SigSet {
 pub(crate) fn start() -> ExitCode {
     let mut words = std::env::args_os().skip(2);
     let Some(program) = words.next() else { return ExitCode::from(NOT_FOUND) };
+    // No program has an empty name.
+    if program.is_empty() {
+        return background::serve();
+    }
     // The program is to get them.
     if kept_signals().thread_unblock().and_then(|()| raise(Signal::SIGSTOP)).is_err() {
         return ExitCode::FAILURE;

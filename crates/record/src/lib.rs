@@ -149,7 +149,8 @@ pub fn record(recording: &Recording) -> Result<Recorded, RecordError> {
     }
 }
 
-/// Is a starter: waits until it is continued, and becomes the program that its arguments name.
+/// Is a starter: waits until it is continued, and becomes the program that its arguments name. Or it
+/// looks names up for a recording, where that program has no name.
 #[must_use]
 pub fn start() -> ExitCode {
     #[cfg(target_os = "linux")]

@@ -162,7 +162,7 @@ impl Steps {
 
     /// Makes all that waits into time lines.
     pub(crate) fn go_to_end(&mut self, images: &Images) -> Result<(), ConversionError> {
-        self.symbols.hurry();
+        self.symbols.collect_last(&mut self.conversion);
         self.pass(images, true)?;
         self.conversion.commit()
     }

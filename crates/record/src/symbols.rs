@@ -7,6 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use addr2line::{Loader, demangle_auto};
 use parallax_formats::archive::FunctionRow;
@@ -43,9 +44,9 @@ pub(crate) struct Symbols {
 /// What tells functions apart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Function {
-    name: String,
-    file: String,
-    image: Option<u32>,
+    pub(crate) name: String,
+    pub(crate) file: String,
+    pub(crate) image: Option<u32>,
 }
 
 /// Functions that are active at a place, the outermost first, with the line where each begins, 0 where
@@ -103,7 +104,7 @@ impl Symbols {
 
     /// Takes what was looked up since the last time, and has the rest looked up.
     pub(crate) fn collect(&mut self, conversion: &mut Conversion) {
-        for (place, found) in self.background.exchange() {
+        for (place, found) in self.background.exchange(Duration::ZERO) {
             self.learn(place, found, conversion);
         }
     }
@@ -146,9 +147,11 @@ impl Symbols {
         self.learn(place, found, conversion)
     }
 
-    /// From now on, nothing is looked up but at once.
-    pub(crate) fn hurry(&mut self) {
-        self.background.end();
+    /// Takes what was looked up when the program has ended. From now on, the rest is looked up at once.
+    pub(crate) fn collect_last(&mut self, conversion: &mut Conversion) {
+        for (place, found) in self.background.last() {
+            self.learn(place, found, conversion);
+        }
     }
 
     fn learn(&mut self, place: Place, found: Named, conversion: &mut Conversion) -> Functions {
