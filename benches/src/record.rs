@@ -1,14 +1,17 @@
 //! `parallax-benches record`: what recording by sampling costs a program, beside `perf` and `samply`,
 //! and whether all of them find the same functions.
 //!
-//! The program has three functions with a tenth, three tenths and six tenths of its time, and says
-//! how much processor time it took. It runs alone and under each recorder, one after the other, in
-//! several rounds. A recorder that is not there, or that the kernel does not let, is named.
+//! Each thread of the program has three functions with a tenth, three tenths and six tenths of its
+//! time. The program says how long it took, how much processor time, and how much its recorder took
+//! meanwhile. It runs alone and under each recorder, one after the other, in several rounds: with one
+//! thread, and with one for each processor, so that none is free. A recorder that is not there, or
+//! that the kernel does not let, is named.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
@@ -27,30 +30,63 @@ const FREQUENCY: &str = "999";
 const FUNCTIONS: [&str; 3] = ["large", "middle", "small"];
 
 const PROGRAM: &str = r#"
+#include <dirent.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 #define APART __attribute__((noinline, noclone))
-static volatile unsigned long sink;
-static inline __attribute__((always_inline)) void steps(long count) {
-    unsigned long x = 88172645463325252ul + sink;
+static inline __attribute__((always_inline)) unsigned long steps(unsigned long x, long count) {
     for (long i = 0; i < count; i++) {
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
     }
-    sink = x;
+    return x;
 }
-APART static void small(void) { steps(10000); sink++; }
-APART static void middle(void) { steps(30000); sink++; }
-APART static void large(void) { steps(60000); sink++; }
-int main(int argc, char **argv) {
-    for (long i = argc > 1 ? atol(argv[1]) : 0; i > 0; i--) {
-        small();
-        middle();
-        large();
+APART static unsigned long small(unsigned long x) { return steps(x, 10000) + 1; }
+APART static unsigned long middle(unsigned long x) { return steps(x, 30000) + 1; }
+APART static unsigned long large(unsigned long x) { return steps(x, 60000) + 1; }
+static long amount;
+static volatile unsigned long sink;
+static void *work(void *own) {
+    unsigned long x = 88172645463325252ul + (unsigned long)own;
+    for (long i = amount; i > 0; i--) x = large(middle(small(x)));
+    sink = x;
+    return NULL;
+}
+static double now(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return time.tv_sec + time.tv_nsec / 1e9;
+}
+/* Processor time of the process that started this one, without what it starts besides. */
+static double recorder(void) {
+    char path[400];
+    double all = 0, own;
+    snprintf(path, sizeof path, "/proc/%d/task", getppid());
+    DIR *tasks = opendir(path);
+    for (struct dirent *task; tasks && (task = readdir(tasks));) {
+        snprintf(path, sizeof path, "/proc/%d/task/%s/schedstat", getppid(), task->d_name);
+        FILE *file = fopen(path, "r");
+        if (file && fscanf(file, "%lf", &own) == 1) all += own / 1e9;
+        if (file) fclose(file);
     }
-    fprintf(stderr, "seconds %.6f\n", (double)clock() / CLOCKS_PER_SEC);
+    if (tasks) closedir(tasks);
+    return all;
+}
+int main(int argc, char **argv) {
+    amount = argc > 1 ? atol(argv[1]) : 0;
+    long threads = argc > 2 ? atol(argv[2]) : 1;
+    pthread_t others[1024];
+    double others_time = recorder(), begin = now(CLOCK_MONOTONIC);
+    for (long i = 1; i < threads && i < 1024; i++) pthread_create(&others[i], NULL, work, (void *)i);
+    work(NULL);
+    for (long i = 1; i < threads && i < 1024; i++) pthread_join(others[i], NULL);
+    double took = now(CLOCK_MONOTONIC) - begin;
+    fprintf(stderr, "seconds %.6f %.6f %.6f %.6f\n", took, now(CLOCK_PROCESS_CPUTIME_ID),
+            recorder() - others_time, now(CLOCK_REALTIME));
     return 0;
 }
 "#;
@@ -85,6 +121,20 @@ struct Bench {
     folder: PathBuf,
     tool: PathBuf,
     amount: String,
+    threads: usize,
+}
+
+/// What a run took, in seconds.
+#[derive(Clone, Copy)]
+struct Run {
+    /// Of the program's work, by the clock.
+    elapsed: f64,
+    /// Of processor time of the program.
+    processor: f64,
+    /// Of processor time of the recorder meanwhile.
+    recorder: f64,
+    /// From the end of the program until the recorder ended.
+    after: f64,
 }
 
 /// Measures and prints.
@@ -93,7 +143,8 @@ pub(crate) fn answer(_words: &[String]) -> Result<()> {
     let source = folder.path().join("app.c");
     fs::write(&source, PROGRAM)?;
     let mut compiler = Command::new("cc");
-    compiler.args(["-O2", "-g", "-fno-omit-frame-pointer", "-o"]).arg(folder.path().join("app"));
+    compiler.args(["-O2", "-g", "-fno-omit-frame-pointer", "-pthread", "-o"]);
+    compiler.arg(folder.path().join("app"));
     if !compiler.arg(source).status().context("no C compiler")?.success() {
         bail!("the program does not compile");
     }
@@ -101,12 +152,13 @@ pub(crate) fn answer(_words: &[String]) -> Result<()> {
     if !tool.exists() {
         bail!("{} is not there; `cargo xtask bench record` builds it", tool.display());
     }
-    let mut bench = Bench { folder: folder.path().to_owned(), tool, amount: "500".to_owned() };
+    let amount = "500".to_owned();
+    let mut bench = Bench { folder: folder.path().to_owned(), tool, amount, threads: 1 };
     // About two seconds, on whatever machine this is.
-    let trial = bench.run(Way::Alone)?;
+    let trial = bench.run(Way::Alone)?.processor;
     bench.amount = format!("{:.0}", (500.0 * 2.0 / trial).clamp(100.0, 1e7));
 
-    println!("{}\n", machine::describe());
+    println!("{}", machine::describe());
     let mut ways = vec![Way::Alone];
     for way in Way::ALL.into_iter().skip(1) {
         match bench.run(way).and_then(|_| bench.shares(way)) {
@@ -114,38 +166,66 @@ pub(crate) fn answer(_words: &[String]) -> Result<()> {
             Err(why) => println!("without {}: {why:#}", way.name()),
         }
     }
-    let mut seconds: Vec<Vec<f64>> = vec![Vec::new(); ways.len()];
-    for _ in 0..ROUNDS {
-        for (way, seconds) in ways.iter().zip(&mut seconds) {
-            seconds.push(bench.run(*way)?);
-        }
-    }
-    let alone = seconds.first_mut().and_then(|own| median(own)).context("nothing ran")?;
-    println!("{:<30} {:>9} {:>8}   {}", "", "seconds", "more", FUNCTIONS.join(", "));
-    for (way, own) in ways.iter().zip(&mut seconds) {
-        let own = median(own).unwrap_or(f64::NAN);
-        let shares = match way {
-            Way::Alone => "planted 60, 30, 10 %".to_owned(),
-            way => bench.shares(*way)?.map(|share| format!("{share:.1}")).join(", "),
-        };
-        let more = 100.0 * (own / alone - 1.0);
-        println!("{:<30} {own:>8.3} {more:>7.2} %   {shares}", way.name());
-    }
-    Ok(())
+    bench.compare(&ways)?;
+    bench.threads = std::thread::available_parallelism()?.get();
+    ways.retain(|way| matches!(way, Way::Alone | Way::Parallax | Way::PerfStacks));
+    bench.compare(&ways)
 }
 
-fn median(values: &mut [f64]) -> Option<f64> {
+fn median(runs: &[Run], of: impl Fn(&Run) -> f64) -> f64 {
+    let mut values: Vec<f64> = runs.iter().map(of).collect();
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 impl Bench {
+    /// Runs the program in each way in turn, and prints medians.
+    fn compare(&self, ways: &[Way]) -> Result<()> {
+        let mut runs: Vec<Vec<Run>> = vec![Vec::new(); ways.len()];
+        for _ in 0..ROUNDS {
+            for (way, runs) in ways.iter().zip(&mut runs) {
+                runs.push(self.run(*way)?);
+            }
+        }
+        let alone = runs.first().context("nothing ran")?;
+        let alone = (median(alone, |run| run.elapsed), median(alone, |run| run.processor));
+        println!("\nthreads: {}", self.threads);
+        println!(
+            "{:<30} {:>9} {:>8} {:>11} {:>8} {:>10} {:>8}   {}",
+            "",
+            "seconds",
+            "more",
+            "processor",
+            "more",
+            "recorder",
+            "after",
+            FUNCTIONS.join(", ")
+        );
+        for (way, runs) in ways.iter().zip(&runs) {
+            let shares = match way {
+                Way::Alone => "planted 60, 30, 10 %".to_owned(),
+                way => self.shares(*way)?.map(|share| format!("{share:.1}")).join(", "),
+            };
+            let (elapsed, processor) =
+                (median(runs, |run| run.elapsed), median(runs, |run| run.processor));
+            println!(
+                "{:<30} {elapsed:>8.3}s {:>6.2} % {processor:>10.3}s {:>6.2} % {:>9.4}s {:>7.3}s   \
+                 {shares}",
+                way.name(),
+                100.0 * (elapsed / alone.0 - 1.0),
+                100.0 * (processor / alone.1 - 1.0),
+                median(runs, |run| run.recorder),
+                median(runs, |run| run.after),
+            );
+        }
+        Ok(())
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// Processor time that the program says it took.
-    fn run(&self, way: Way) -> Result<f64> {
+    fn run(&self, way: Way) -> Result<Run> {
         let app = self.path("app");
         let mut command = match way {
             Way::Alone => Command::new(&app),
@@ -172,12 +252,19 @@ impl Bench {
         if way != Way::Alone {
             command.arg(&app);
         }
-        let output = command.current_dir(&self.folder).arg(&self.amount).stdin(Stdio::null());
-        let output = output.output().with_context(|| format!("cannot run {way:?}"))?;
+        command.current_dir(&self.folder).arg(&self.amount).arg(self.threads.to_string());
+        let output = command.stdin(Stdio::null()).output();
+        let output = output.with_context(|| format!("cannot run {way:?}"))?;
+        let ended = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs_f64();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let line = said.lines().find_map(|line| line.strip_prefix("seconds "));
-        match line.and_then(|text| text.trim().parse().ok()) {
-            Some(seconds) if output.status.success() => Ok(seconds),
+        let numbers = line.unwrap_or_default().split_whitespace().map(str::parse).collect();
+        let numbers: Vec<f64> = Result::unwrap_or_default(numbers);
+        match *numbers {
+            [elapsed, processor, recorder, end] if output.status.success() => {
+                let recorder = if way == Way::Alone { 0.0 } else { recorder };
+                Ok(Run { elapsed, processor, recorder, after: ended - end })
+            }
             _ => bail!("{}", said.lines().take(3).collect::<Vec<_>>().join(" ")),
         }
     }
