@@ -280,6 +280,43 @@ fn what_cannot_be_recorded_is_said() {
     assert!(!program.0.path().join("true.parallax").exists());
 }
 
+#[test]
+fn a_program_goes_on_where_its_records_have_no_room() {
+    // The system grants no file more than two windows of records; a full disk says the same.
+    let text = "
+        #include <signal.h>
+        #include <sys/resource.h>
+        void program(void) {
+            struct rlimit most = {1 << 19, 1 << 19};
+            signal(SIGXFSZ, SIG_IGN);
+            if (rank == 1 && setrlimit(RLIMIT_FSIZE, &most) != 0) MPI_Abort(WORLD, 3);
+            for (int i = 0; i < 20000; i++) {
+                int found;
+                MPI_Iprobe(MPI_ANY_SOURCE, 77, WORLD, &found, NONE);
+            }
+            if (rank == 0) MPI_Send(a, 10, MPI_DOUBLE, 1, 5, WORLD);
+            if (rank == 1) MPI_Recv(b, 10, MPI_DOUBLE, 0, 5, WORLD, NONE);
+            work(100000);
+        }";
+    let Some(program) = Program::new(text) else { return };
+    let command = ["mpirun", "--oversubscribe", "-n", "2", "./app"];
+    let output = program.record(&["--mpi", "-o", "run.parallax"], &command);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let why = "not all calls of MPI were recorded: a thread had no room for them";
+    assert!(said.contains(why), "{said}");
+    let path = program.0.path().join("run.parallax");
+    let path = path.to_str().unwrap();
+    assert!(printed(&["info", path]).contains(why));
+    assert!(printed(&["flat", path]).contains("work"), "samples are there as always");
+    for question in ["messages", "waits", "critical-path"] {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_parallax"));
+        let output = tool.args([question, path]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{question}: {said}");
+    }
+}
+
 /// Point-to-point and collective communication by `use mpi`.
 const FORTRAN: &str = "
 program exchange
