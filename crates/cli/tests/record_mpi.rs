@@ -281,6 +281,32 @@ fn what_cannot_be_recorded_is_said() {
 }
 
 #[test]
+fn runs_of_a_sweep_have_their_messages() {
+    let source = "
+        void program(void) {
+            for (int i = 1; i < ranks; i++) {
+                if (rank == 0) MPI_Send(a, 10, MPI_DOUBLE, i, 5, WORLD);
+                if (rank == i) MPI_Recv(b, 10, MPI_DOUBLE, 0, 5, WORLD, NONE);
+            }
+            work(20000);
+        }";
+    let Some(program) = Program::new(source) else { return };
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_parallax"));
+    tool.current_dir(program.0.path());
+    tool.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    tool.args(["measure", "-c", "1,2", "--mpi", "mpirun --oversubscribe -n {p}"]);
+    tool.args(["--record", "runs", "--record-mpi", "-o", "sweep.json", "--", "./app"]);
+    let output = tool.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let archive = program.0.path().join("runs/cores2-run1.parallax");
+    let found = rows(&["messages", archive.to_str().unwrap(), "--by", "tag"]);
+    let found: Vec<_> =
+        found.iter().map(|row| (text(row, "tag"), number(row, "messages"))).collect();
+    assert_eq!(found, [("5", 1.0)]);
+    assert!(program.0.path().join("runs/cores1-run1.parallax").exists());
+}
+
+#[test]
 fn a_program_goes_on_where_its_records_have_no_room() {
     // The system grants no file more than two windows of records; a full disk says the same.
     let text = "

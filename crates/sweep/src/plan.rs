@@ -82,6 +82,8 @@ pub struct Plan {
     pub output: ProgramOutput,
     /// The folder of the archives, where each run is recorded by sampling.
     pub archives: Option<PathBuf>,
+    /// Whether these have calls of MPI.
+    pub has_mpi_calls: bool,
     /// When the rest of a configuration is not worth running.
     pub stop: Stop,
     /// Whether the runs are jobs of Slurm, and what these are like.
@@ -229,6 +231,7 @@ impl Plan {
             has_automatic_regions: false,
             output: ProgramOutput::default(),
             archives: None,
+            has_mpi_calls: false,
             stop: Stop::default(),
             slurm: None,
         }

@@ -359,6 +359,7 @@ impl Jobs<'_> {
 fn recorded(plan: &Plan, key: Key, archive: &Path, command: Vec<String>) -> Vec<String> {
     let mut words = RECORDER.map(str::to_owned).to_vec();
     words.push(archive.to_string_lossy().into_owned());
+    words.extend(plan.has_mpi_calls.then(|| "--mpi".to_owned()));
     let input = key.input.and_then(|at| plan.inputs.get(at as usize));
     let facts = [
         Some(format!("cores={}", key.cores)),

@@ -177,6 +177,10 @@ pub(crate) struct MeasureArgs {
     /// function of them.
     #[arg(long, value_name = "FOLDER", help_heading = "How it is run")]
     record: Option<PathBuf>,
+    /// Record calls of MPI in these archives, with messages and collective operations, as
+    /// `parallax record --mpi` does; needs mpicc.
+    #[arg(long, requires = "record", help_heading = "How it is run")]
+    record_mpi: bool,
     /// Parallel regions of OpenMP (gcc, clang), and threads, become regions of the sweep, by file and
     /// line, without marks in the program; needs a C compiler.
     #[arg(long, help_heading = "How it is run")]
@@ -396,6 +400,7 @@ fn plan(context: &Context, arguments: MeasureArgs) -> anyhow::Result<(Plan, Choi
         has_automatic_regions: arguments.auto_regions,
         output,
         archives: arguments.record,
+        has_mpi_calls: arguments.record_mpi,
         stop,
         slurm,
         ..Plan::new(&program, words.collect(), core_counts(&arguments.cores)?)
