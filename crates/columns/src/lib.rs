@@ -33,7 +33,7 @@ pub use join::{Pairs, TooManyPairs, join};
 pub use moments::{Moments, Squares};
 pub use nearest::nearest;
 pub use products::{Products, products};
-pub use sort::{sort, sort_u32};
+pub use sort::{sort, sort_by, sort_u32};
 
 /// How many rows a column has at most: numbers of rows are `u32`, and there is one for "none".
 pub const MAX_ROWS: usize = u32::MAX as usize;
