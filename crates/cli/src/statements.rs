@@ -55,6 +55,7 @@ mod answers {
             let limits = SqlLimits {
                 memory_bytes: Some(arguments.sql_memory_limit.0),
                 time: Some(Duration::from_secs_f64(arguments.sql_time_limit)),
+                kept_bytes: None,
             };
             Ok(Self(Arc::new(SqlEngine::new(limits)?)))
         }
@@ -78,7 +79,8 @@ mod answers {
             let statement = SqlStatement::only(statement).map_err(|error| reply(&error))?;
             let rows = usize::try_from(rows).unwrap_or(usize::MAX);
             let answer = self.session(content).run_first(statement, rows, control);
-            let (SqlAnswer { mut table, notes }, is_cut) = answer.map_err(|error| reply(&error))?;
+            let (SqlAnswer { mut table, notes, .. }, is_cut) =
+                answer.map_err(|error| reply(&error))?;
             name_apart(&mut table);
             Ok((SqlReply { is_cut, notes }, table))
         }

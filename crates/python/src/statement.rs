@@ -21,7 +21,7 @@ pub(crate) fn limits(memory: Option<&str>, seconds: Option<f64>) -> Result<SqlLi
         seconds => seconds.map(Duration::from_secs_f64),
     };
     let memory_bytes = memory.map_err(|error| misuse(format!("memory_limit: {error}")))?;
-    Ok(SqlLimits { memory_bytes, time })
+    Ok(SqlLimits { memory_bytes, time, kept_bytes: None })
 }
 
 /// What the only statement of a text gives, and remarks.
@@ -39,7 +39,7 @@ pub(crate) fn run(
         let statement = SqlStatement::only(text)?;
         SqlSession::new(source, limits)?.run(statement, control)
     };
-    let SqlAnswer { table, notes } = answer().map_err(|error| reply(&error))?;
+    let SqlAnswer { table, notes, .. } = answer().map_err(|error| reply(&error))?;
     Ok((table, notes))
 }
 

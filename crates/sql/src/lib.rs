@@ -9,6 +9,8 @@ mod computed;
 mod distribute;
 mod filters;
 mod functions;
+mod in_memory;
+mod kept;
 mod numbers;
 mod questions;
 mod scan;
@@ -46,6 +48,8 @@ use tokio::sync::Semaphore;
 
 use computed::Computed;
 use distribute::Distribute;
+use in_memory::FromMemory;
+use kept::{GivingWay, Keeper, Kept};
 use questions::Notes;
 pub use source::SqlSource;
 use task::Planned;
@@ -132,6 +136,9 @@ pub struct SqlLimits {
     pub memory_bytes: Option<u64>,
     /// How long it may take. `None` for no limit.
     pub time: Option<Duration>,
+    /// Bytes of tables that stay in memory when a second statement has read all of them. `None` for
+    /// half of `memory_bytes`, or 1 GiB where that has no limit.
+    pub kept_bytes: Option<u64>,
 }
 
 /// A statement that only reads.
@@ -170,6 +177,8 @@ pub struct SqlAnswer {
     pub table: Table,
     /// Remarks of the questions that it asks, such as that nothing was found and why.
     pub notes: Vec<String>,
+    /// The tables that were in memory, and not read.
+    pub from_memory: Vec<&'static str>,
 }
 
 /// What computes statements: threads, and memory that all statements have together.
@@ -177,6 +186,8 @@ pub struct SqlEngine {
     limits: SqlLimits,
     environment: Arc<RuntimeEnv>,
     runtime: Option<Runtime>,
+    /// Tables that stay in memory from one statement to the next.
+    kept: Arc<Kept>,
 }
 
 /// An experiment or ensemble that answers statements.
@@ -213,6 +224,7 @@ impl SqlEngine {
     /// # Errors
     /// When the system gives no threads.
     pub fn new(limits: SqlLimits) -> Result<Self, SqlError> {
+        let kept = Arc::new(Kept::new(limits.kept_bytes, limits.memory_bytes));
         // Without a limit of memory nothing is written anywhere.
         let mode = match limits.memory_bytes {
             Some(_) => DiskManagerMode::OsTmpDirectory,
@@ -223,7 +235,8 @@ impl SqlEngine {
             .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(mode));
         if let Some(bytes) = limits.memory_bytes {
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-            builder = builder.with_memory_pool(Arc::new(FairSpillPool::new(bytes)));
+            let (pool, kept) = (FairSpillPool::new(bytes), Arc::downgrade(&kept));
+            builder = builder.with_memory_pool(Arc::new(GivingWay { pool, kept }));
         }
         let environment = builder.build_arc().map_err(SqlError::of)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -232,7 +245,7 @@ impl SqlEngine {
             .max_blocking_threads(MOST_LANES + 100)
             .build();
         let runtime = runtime.map_err(|error| SqlError::Failed(error.to_string()))?;
-        Ok(Self { limits, environment, runtime: Some(runtime) })
+        Ok(Self { limits, environment, runtime: Some(runtime), kept })
     }
 
     /// A session over an experiment or an ensemble.
@@ -330,11 +343,24 @@ impl SqlSession {
             let what = "this statement cannot be sent to executors and is computed here";
             notes.lock().unwrap_or_else(PoisonError::into_inner).push(what.to_owned());
         }
-        let context = self.context(control, &notes, &planned, &Computed::default(), others)?;
+        let keeper = self.keeper();
+        let own = Own { others, keeper: keeper.clone() };
+        let context = self.context(control, &notes, &planned, &Computed::default(), own)?;
         let work = computed(context, statement.0, planned.begun, most);
         let (table, is_cut) = self.waited(work, control)?;
         let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok((SqlAnswer { table, notes: std::mem::take(&mut *notes) }, is_cut))
+        let notes = std::mem::take(&mut *notes);
+        let from_memory = keeper.map(|keeper| keeper.used()).unwrap_or_default();
+        Ok((SqlAnswer { table, notes, from_memory }, is_cut))
+    }
+
+    /// What a statement has of tables in memory. None where others compute parts: their plans would
+    /// not be the same, and they read for all.
+    fn keeper(&self) -> Option<Keeper> {
+        let SqlSource::Experiment(opened) = &self.source else { return None };
+        let pool = &self.engine.environment.memory_pool;
+        let keeper = Keeper::new(&self.engine.kept, opened, pool);
+        self.workers.is_none().then_some(keeper)
     }
 
     /// What `work` gives, unless it is withdrawn or takes too long.
@@ -391,7 +417,8 @@ impl SqlSession {
         let Some(runtime) = &self.engine.runtime else { return Err(SqlError::Cancelled) };
         let statement = SqlStatement::only(&task.planned.statement)?;
         let computed = self.computed_for(&task.planned);
-        let context = self.context(control, &Notes::default(), &task.planned, &computed, None)?;
+        let own = Own::default();
+        let context = self.context(control, &Notes::default(), &task.planned, &computed, own)?;
         // Few batches wait for whoever takes them.
         let (send, receive) = mpsc::sync_channel(2);
         let task = task.clone();
@@ -466,7 +493,7 @@ impl SqlSession {
         notes: &Notes,
         planned: &Planned,
         computed: &Computed,
-        others: Option<Distribute>,
+        own: Own,
     ) -> Result<SessionContext, SqlError> {
         let mut config = SessionConfig::new()
             .with_target_partitions(planned.threads)
@@ -486,9 +513,12 @@ impl SqlSession {
             .with_default_features()
             .build();
         let mut rules = state.physical_optimizers().to_vec();
+        if own.keeper.is_some() {
+            rules.push(Arc::new(FromMemory(control.clone())));
+        }
         rules.push(Arc::new(Withdrawal(control.clone())));
         // After all others, which see the same plan everywhere.
-        if let Some(others) = others {
+        if let Some(others) = own.others {
             rules.push(Arc::new(others));
         }
         let state = SessionStateBuilder::new_from_existing(state)
@@ -502,6 +532,7 @@ impl SqlSession {
             notes: Arc::clone(notes),
             cut: planned.cut,
             computed: computed.clone(),
+            keeper: own.keeper,
         };
         catalog.register_schema(SCHEMA, Arc::new(schema)).map_err(SqlError::of)?;
         context.register_catalog(CATALOG, catalog);
@@ -526,6 +557,15 @@ impl SqlSession {
         }
         Ok(context)
     }
+}
+
+/// What a statement is planned with by who asks it, and not by others who compute its parts.
+#[derive(Default)]
+struct Own {
+    /// What has parts computed by others.
+    others: Option<Distribute>,
+    /// What has tables in memory.
+    keeper: Option<Keeper>,
 }
 
 /// What a part gives while it is computed.

@@ -7,8 +7,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use datafusion::arrow::array::AsArray as _;
 use datafusion::arrow::compute::SortOptions;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{SchemaRef, UInt32Type};
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
@@ -36,6 +37,7 @@ use parallax_base::Control;
 use parallax_service::OpenExperiment;
 
 use crate::filters::{Wanted, of_condition, of_running};
+use crate::kept::{Keeper, KeptTable, Worth};
 
 /// Rows that are read at a time, by all parts together.
 const BATCH_ROWS: usize = 1 << 20;
@@ -73,6 +75,21 @@ pub(crate) trait Rows: Send + Sync {
         vec![wanted.clone()]
     }
 
+    /// Bytes of the whole table in memory, where it may stay there (`kept.rs`); `None` where it does
+    /// not.
+    fn whole_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// All rows at once, of a table that may stay in memory.
+    ///
+    /// # Errors
+    /// When the data cannot be read.
+    fn whole(self: Arc<Self>, control: &Control) -> Result<Option<RecordBatch>> {
+        let _ = control;
+        Ok(None)
+    }
+
     /// Reads what is wanted, in batches of not much more than `most` rows, where no more are wanted
     /// at once.
     ///
@@ -87,6 +104,8 @@ pub(crate) struct ScanTable {
     pub(crate) opened: Arc<OpenExperiment>,
     pub(crate) control: Control,
     pub(crate) cut: Cut,
+    /// What has whole tables in memory, where statements have that.
+    pub(crate) keeper: Option<Keeper>,
 }
 
 /// Into how many parts a table is cut that may be read at the same time.
@@ -156,7 +175,14 @@ impl TableProvider for ScanTable {
         };
         let rows = Arc::clone(&self.rows);
         let (projection, control) = (projection.cloned(), self.control.clone());
-        Ok(Arc::new(Scan::new(rows, wanted, parts, projection, limit, control)?))
+        // Only tables that are read whole.
+        let keeper = self
+            .keeper
+            .as_ref()
+            .filter(|keeper| limit.is_none() && wanted.is_all() && keeper.fits(&*self.rows));
+        let keeper = keeper.cloned();
+        let scan = Scan::new(rows, wanted, parts, projection, limit, control)?;
+        Ok(Arc::new(Scan { keeper, ..scan }))
     }
 }
 
@@ -172,6 +198,8 @@ pub(crate) struct Scan {
     projection: Option<Vec<usize>>,
     limit: Option<usize>,
     control: Control,
+    /// Has the whole table in memory, or will.
+    keeper: Option<Keeper>,
     schema: SchemaRef,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
@@ -213,6 +241,7 @@ impl Scan {
             projection,
             limit,
             control,
+            keeper: None,
             schema,
             properties: Arc::new(properties),
             metrics: ExecutionPlanMetricsSet::new(),
@@ -225,6 +254,55 @@ impl Scan {
         let known = [exact, others].concat();
         let found = self.running.iter().map(|more| of_running(more).only(&known));
         found.fold(Wanted::default(), |so_far, more| so_far.and(&more))
+    }
+
+    /// Whether the whole table is in memory, or may be.
+    pub(crate) fn may_be_kept(&self) -> bool {
+        self.keeper.is_some()
+    }
+
+    /// The name of the table.
+    pub(crate) fn table(&self) -> &'static str {
+        self.rows.name()
+    }
+
+    /// All columns of the table.
+    pub(crate) fn schema_of_table(&self) -> SchemaRef {
+        self.rows.schema()
+    }
+
+    /// The columns of the table that it gives, in their order.
+    pub(crate) fn columns(&self) -> Vec<usize> {
+        let all = || (0..self.schema.fields().len()).collect();
+        self.projection.clone().unwrap_or_else(all)
+    }
+
+    /// The whole table with all columns, where it is in memory or worth being there.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn whole(&self, worth: Worth) -> Result<Option<Arc<KeptTable>>> {
+        match &self.keeper {
+            Some(keeper) => keeper.table(&self.rows, worth, &self.control),
+            None => Ok(None),
+        }
+    }
+
+    /// What one part has of the table in memory, where it is there: all rows of a range of locations.
+    fn in_memory(&self, wanted: &Wanted, most: usize) -> Result<Option<Batches>> {
+        let Some(table) = self.whole(Worth::Again)? else { return Ok(None) };
+        let rows = &table.rows;
+        let locations = rows.column_by_name("profile_id");
+        let Some(locations) = locations.and_then(|ids| ids.as_primitive_opt::<UInt32Type>()) else {
+            return Ok(None);
+        };
+        // The table ascends by location.
+        let (first, last) = wanted.of("profile_id").span().unwrap_or((1, 0));
+        let begin = locations.values().partition_point(|&id| u64::from(id) < first);
+        let end = locations.values().partition_point(|&id| u64::from(id) <= last).max(begin);
+        let slices = (begin..end).step_by(most.max(1)).map(|at| (at, most.min(end - at)));
+        let batches: Vec<_> = slices.map(|(at, len)| Ok(rows.slice(at, len))).collect();
+        Ok(Some(Box::new(batches.into_iter())))
     }
 
     /// The same with only one of its parts, narrowed by what others found.
@@ -263,6 +341,9 @@ impl DisplayAs for Scan {
         }
         if self.parts.len() > 1 {
             write!(f, ", parts={}", self.parts.len())?;
+        }
+        if self.keeper.as_ref().is_some_and(|keeper| keeper.has(&*self.rows)) {
+            write!(f, ", in_memory=true")?;
         }
         match self.limit {
             Some(limit) => write!(f, ", limit={limit}"),
@@ -378,7 +459,8 @@ impl ExecutionPlan for Scan {
                     let wanted = part.clone().and(&scan.running());
                     let rows = Arc::clone(&scan.rows);
                     let most = scan.limit.map_or(at_once, |limit| limit.clamp(1, at_once));
-                    match rows.read(&wanted, most, &scan.control) {
+                    let kept = scan.in_memory(&wanted, LEAST_ROWS).transpose();
+                    match kept.unwrap_or_else(|| rows.read(&wanted, most, &scan.control)) {
                         Ok(reading) => batches.insert(reading),
                         Err(error) => {
                             left = 0;

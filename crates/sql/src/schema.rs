@@ -10,7 +10,7 @@ use parallax_protocol::{SqlColumnReply, SqlFunctionReply, SqlSchemaReply, SqlTab
 
 use crate::computed::Computed;
 use crate::questions::{self, Notes};
-use crate::{CATALOG, SCHEMA, SqlError, SqlSession, SqlSource, functions};
+use crate::{CATALOG, Own, SCHEMA, SqlError, SqlSession, SqlSource, functions};
 
 impl SqlSession {
     /// The tables that there are, with their columns, and the functions. Cancelling `control`
@@ -20,7 +20,8 @@ impl SqlSession {
     /// When a table cannot be read, when it takes too long, or when it is withdrawn.
     pub fn schema(&self, control: &Control) -> Result<SqlSchemaReply, SqlError> {
         let (planned, computed) = (self.planned(String::new()), Computed::default());
-        let context = self.context(control, &Notes::default(), &planned, &computed, None)?;
+        let context =
+            self.context(control, &Notes::default(), &planned, &computed, Own::default())?;
         let source = self.source().clone();
         self.waited(read(context, source), control)
     }

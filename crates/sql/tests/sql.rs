@@ -12,6 +12,8 @@ mod documents;
 mod ensembles;
 #[path = "sql/files.rs"]
 mod files;
+#[path = "sql/in_memory.rs"]
+mod in_memory;
 #[path = "sql/limits.rs"]
 mod limits;
 #[path = "sql/questions.rs"]

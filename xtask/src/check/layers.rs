@@ -172,6 +172,7 @@ const CRATES: &[Crate] = &[
         is_for_browser: false,
         uses: &[
             "parallax-base",
+            "parallax-columns",
             "parallax-engine",
             "parallax-model",
             "parallax-protocol",

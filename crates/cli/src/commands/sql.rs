@@ -41,6 +41,10 @@ pub(crate) struct SqlArgs {
     /// Memory for sorting, grouping and joining, such as 2GB; beyond it goes to temporary files.
     #[arg(long, value_name = "SIZE")]
     memory_limit: Option<Size>,
+    /// Memory for traces that stay there once a second statement reads all of one, such as 4GB; 0
+    /// keeps nothing. Half of --memory-limit where that is given, else 1 GiB.
+    #[arg(long, value_name = "SIZE")]
+    keep: Option<Size>,
     /// Stop a statement that takes longer, in seconds.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<f64>,
@@ -58,9 +62,9 @@ pub(crate) struct SqlArgs {
 
 #[cfg(not(feature = "sql"))]
 pub(super) fn sql(_: &Context, arguments: SqlArgs) -> anyhow::Result<()> {
-    let SqlArgs { path, statement, memory_limit, time_limit, stats, with, ensemble, .. } =
+    let SqlArgs { path, statement, memory_limit, keep, time_limit, stats, with, ensemble, .. } =
         arguments;
-    let _ = (path, statement, memory_limit, time_limit, stats, with, ensemble);
+    let _ = (path, statement, memory_limit, keep, time_limit, stats, with, ensemble);
     drop(arguments.parts);
     anyhow::bail!(
         "this parallax was built without the feature `sql`; build it with `--features sql`, or ask \
@@ -118,6 +122,7 @@ mod session {
         let limits = SqlLimits {
             memory_bytes: arguments.memory_limit.map(|size| size.0),
             time: arguments.time_limit.map(Duration::from_secs_f64),
+            kept_bytes: arguments.keep.map(|size| size.0),
         };
         let members = match &arguments.parts.members.cluster {
             Some(address) => Some(cluster(address, &arguments)?),
@@ -254,13 +259,17 @@ mod session {
 
     impl Statistics {
         /// A sentence about the statement that has just run.
-        fn told(&mut self, elapsed: Duration) -> String {
+        fn told(&mut self, elapsed: Duration, from_memory: &[&str]) -> String {
             let now = self.read.bytes();
             let read = now - std::mem::replace(&mut self.before, now);
             let store = parallax_places::store_traffic();
             let asked = requests(store, std::mem::replace(&mut self.store, store));
+            let kept = match from_memory {
+                [] => String::new(),
+                tables => format!("; {} from memory", tables.join(" and ")),
+            };
             format!(
-                "read {} of {} in {}{asked}",
+                "read {} of {} in {}{kept}{asked}",
                 quantity(read as f64, "B"),
                 quantity(self.len_bytes as f64, "B"),
                 quantity(elapsed.as_secs_f64(), "s")
@@ -277,8 +286,8 @@ mod session {
         let begun = Instant::now();
         // A statement that is withdrawn withdraws no later one.
         let control = open::control(context.is_quiet);
-        let SqlAnswer { table, mut notes } = session.run(statement, &control)?;
-        notes.extend(statistics.map(|statistics| statistics.told(begun.elapsed())));
+        let SqlAnswer { table, mut notes, from_memory } = session.run(statement, &control)?;
+        notes.extend(statistics.map(|statistics| statistics.told(begun.elapsed(), &from_memory)));
         context.output.emit_with(&table, |style, out| match plans(&table) {
             Some(plans) => plans.iter().try_for_each(|plan| writeln!(out, "{plan}")),
             None => TextTable::new(&table).write(style, out),

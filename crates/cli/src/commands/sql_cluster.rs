@@ -244,8 +244,10 @@ mod members {
         let roots = arguments.root.into_iter().map(root).collect::<anyhow::Result<Vec<_>>>()?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let lanes = arguments.lanes.and_then(|lanes| usize::try_from(lanes).ok());
-        let limits =
-            SqlLimits { memory_bytes: arguments.memory_limit.map(|size| size.0), time: None };
+        let limits = SqlLimits {
+            memory_bytes: arguments.memory_limit.map(|size| size.0),
+            ..Default::default()
+        };
         let executor = Executor {
             scheduler: arguments.scheduler,
             name: arguments.name.unwrap_or_else(name_of_process),

@@ -20,6 +20,7 @@ use super::recordings::{Recorded, RecordingRows};
 use super::samples::{Samples, TraceEvents};
 use super::values::{Summary, Values};
 use crate::computed::Computed;
+use crate::kept::Keeper;
 use crate::questions::{self, Notes};
 use crate::scan::{Cut, Rows, ScanTable};
 use crate::{SqlSource, bridge};
@@ -217,6 +218,8 @@ pub(crate) struct Catalogue {
     pub(crate) notes: Notes,
     pub(crate) cut: Cut,
     pub(crate) computed: Computed,
+    /// What has whole tables in memory, where the statement has that.
+    pub(crate) keeper: Option<Keeper>,
 }
 
 impl fmt::Debug for Catalogue {
@@ -265,7 +268,8 @@ impl SchemaProvider for Catalogue {
         {
             let rows = make(Arc::clone(opened), Arc::clone(&self.notes));
             let (opened, control, cut) = (Arc::clone(opened), self.control.clone(), self.cut);
-            return Ok(Some(Arc::new(ScanTable { rows, opened, control, cut })));
+            let keeper = self.keeper.clone();
+            return Ok(Some(Arc::new(ScanTable { rows, opened, control, cut, keeper })));
         }
         let whole = || match (table.content, &self.source) {
             (Content::Whole(make), SqlSource::Experiment(opened)) => make(opened, &self.control),

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::Result;
-use parallax_base::{Control, LocationIdx, TimeWindow, TrackIdx};
+use parallax_base::{Control, LocationIdx, TimeWindow, TrackIdx, threads};
 use parallax_protocol::{StoredSampleTable, TraceCallTable, TypedTable as _};
 use parallax_service::OpenExperiment;
 
@@ -17,6 +18,9 @@ use crate::scan::{Batches, Rows};
 /// Rows of traces that are read at a time: few enough to be in a processor's cache until the next step
 /// of the plan has used them.
 const CACHED_ROWS: usize = 1 << 16;
+
+/// Bytes of a row in memory: two numbers of 32 bits and two of 64.
+const ROW_BYTES: u64 = 24;
 
 /// What begins and ends at these times reaches into this window.
 pub(super) fn window(wanted: &Wanted, start: &str, end: &str) -> TimeWindow {
@@ -83,6 +87,18 @@ impl Rows for Samples {
         cut(&self.0, wanted, most, rows)
     }
 
+    fn whole_bytes(&self) -> Option<u64> {
+        self.estimate(&Wanted::default()).map(|rows| rows.saturating_mul(ROW_BYTES))
+    }
+
+    fn whole(self: Arc<Self>, control: &Control) -> Result<Option<RecordBatch>> {
+        let tracks = tracks(&self.0, &Wanted::default());
+        let tracks: Vec<TrackIdx> = tracks.into_iter().map(|(_, track, _)| track).collect();
+        let samples = self.0.sample_relation_of(&tracks, TimeWindow::ALL, control);
+        let samples = samples.map_err(failed)?.into_table();
+        bridge::batch_of(&samples, &self.schema()).map(Some)
+    }
+
     fn read(self: Arc<Self>, wanted: &Wanted, most: usize, control: &Control) -> Result<Batches> {
         let tracks = tracks(&self.0, wanted);
         let rows = rows_of(&tracks);
@@ -123,6 +139,20 @@ impl Rows for TraceEvents {
 
     fn cut(&self, wanted: &Wanted, most: usize, rows: u64) -> Vec<Wanted> {
         cut(&self.0, wanted, most, rows)
+    }
+
+    fn whole_bytes(&self) -> Option<u64> {
+        self.estimate(&Wanted::default()).map(|rows| rows.saturating_mul(ROW_BYTES))
+    }
+
+    fn whole(self: Arc<Self>, control: &Control) -> Result<Option<RecordBatch>> {
+        let parts = self.cut(&Wanted::default(), threads::count(), 1);
+        let (schema, rows) = (self.schema(), self);
+        let read = |part: Wanted| -> Result<Vec<RecordBatch>> {
+            Arc::clone(&rows).read(&part, CACHED_ROWS, control)?.collect()
+        };
+        let parts = threads::map(parts, read).into_iter().collect::<Result<Vec<_>>>()?;
+        Ok(Some(concat_batches(&schema, parts.iter().flatten())?))
     }
 
     fn read(self: Arc<Self>, wanted: &Wanted, most: usize, control: &Control) -> Result<Batches> {

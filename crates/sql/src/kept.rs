@@ -1,0 +1,262 @@
+//! [`Kept`]: whole tables whose columns stay in memory from one statement to the next.
+//!
+//! A table is kept when a second statement reads all of it, so a single statement costs what it reads
+//! and no memory. What is kept counts as memory of statements, and gives way to them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::Result;
+use datafusion::execution::memory_pool::{
+    MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
+};
+use parallax_base::Control;
+use parallax_service::OpenExperiment;
+
+use crate::scan::Rows;
+
+/// Bytes that are kept where memory has no limit.
+const DEFAULT_BYTES: u64 = 1 << 30;
+
+/// A table with all of its rows and columns.
+pub(crate) struct KeptTable {
+    /// The rows, in the order of the table.
+    pub(crate) rows: RecordBatch,
+    bytes: u64,
+    reserved: MemoryReservation,
+}
+
+/// A table that statements have read whole.
+struct Known {
+    /// Where it is from; an experiment that is opened again is another one.
+    opened: Weak<OpenExperiment>,
+    name: &'static str,
+    /// Its rows, where they are kept.
+    table: Option<Arc<KeptTable>>,
+}
+
+/// The tables that an engine keeps, the latest first.
+pub(crate) struct Kept {
+    most_bytes: u64,
+    known: Mutex<Vec<Known>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Kept {
+    /// Keeps at most so many bytes: what was asked for, or half of the memory of statements, or what
+    /// is usual where neither is said.
+    pub(crate) fn new(asked: Option<u64>, memory: Option<u64>) -> Self {
+        let most_bytes = asked.or(memory.map(|bytes| bytes / 2)).unwrap_or(DEFAULT_BYTES);
+        Self { most_bytes, known: Mutex::default() }
+    }
+
+    /// The rows of a table that are in memory.
+    fn there(&self, opened: &Arc<OpenExperiment>, name: &str) -> Option<Arc<KeptTable>> {
+        let mut known = locked(&self.known);
+        let at = known.iter().position(|one| one.is(opened, name))?;
+        let one = known.remove(at);
+        let table = one.table.clone();
+        known.insert(0, one);
+        table
+    }
+
+    /// Notes that a table is read whole, and gives whether it was before.
+    fn asked(&self, opened: &Arc<OpenExperiment>, name: &'static str) -> bool {
+        let mut known = locked(&self.known);
+        known.retain(|one| one.opened.strong_count() > 0);
+        let is_known = known.iter().any(|one| one.is(opened, name));
+        if !is_known {
+            known.insert(0, Known { opened: Arc::downgrade(opened), name, table: None });
+        }
+        is_known
+    }
+
+    /// Keeps a table, for which the least recently used ones have to go where both do not fit.
+    fn keep(&self, opened: &Arc<OpenExperiment>, name: &'static str, table: &Arc<KeptTable>) {
+        let mut known = locked(&self.known);
+        known.retain(|one| one.opened.strong_count() > 0 && !one.is(opened, name));
+        let table = Some(Arc::clone(table));
+        known.insert(0, Known { opened: Arc::downgrade(opened), name, table });
+        let mut bytes = 0_u64;
+        for one in &mut *known {
+            bytes = bytes.saturating_add(one.table.as_ref().map_or(0, |table| table.bytes));
+            if bytes > self.most_bytes {
+                one.table = None;
+            }
+        }
+    }
+
+    /// Keeps nothing any more, and gives whether that frees memory of statements. A statement that
+    /// uses a table goes on with it.
+    fn give_way(&self) -> bool {
+        let mut is_freed = false;
+        for one in &mut *locked(&self.known) {
+            if let Some(table) = one.table.take() {
+                is_freed |= table.reserved.free() > 0;
+            }
+        }
+        is_freed
+    }
+}
+
+impl Known {
+    fn is(&self, opened: &Arc<OpenExperiment>, name: &str) -> bool {
+        self.name == name && std::ptr::eq(self.opened.as_ptr(), Arc::as_ptr(opened))
+    }
+}
+
+/// What one statement has of the tables that are kept.
+#[derive(Clone)]
+pub(crate) struct Keeper {
+    pub(crate) kept: Arc<Kept>,
+    pub(crate) opened: Arc<OpenExperiment>,
+    pub(crate) pool: Arc<dyn MemoryPool>,
+    /// The tables that the statement has from memory, and those that it reads. Whoever asks first
+    /// decides for the whole statement.
+    chosen: Arc<Mutex<HashMap<&'static str, Option<Arc<KeptTable>>>>>,
+}
+
+/// When a table that is not in memory is worth being there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Worth {
+    /// When an earlier statement has read it.
+    Again,
+    /// Now: the statement needs all rows at the same time.
+    Now,
+}
+
+impl Keeper {
+    pub(crate) fn new(
+        kept: &Arc<Kept>,
+        opened: &Arc<OpenExperiment>,
+        pool: &Arc<dyn MemoryPool>,
+    ) -> Self {
+        let (kept, opened, pool) = (Arc::clone(kept), Arc::clone(opened), Arc::clone(pool));
+        Self { kept, opened, pool, chosen: Arc::default() }
+    }
+
+    /// Whether the table is in memory.
+    pub(crate) fn has(&self, rows: &dyn Rows) -> bool {
+        self.kept.there(&self.opened, rows.name()).is_some()
+    }
+
+    /// Whether the table may be in memory.
+    pub(crate) fn fits(&self, rows: &dyn Rows) -> bool {
+        rows.whole_bytes().is_some_and(|bytes| bytes <= self.kept.most_bytes)
+    }
+
+    /// The whole table, where it is in memory or worth being there; `None` where it is to be read.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub(crate) fn table(
+        &self,
+        rows: &Arc<dyn Rows>,
+        worth: Worth,
+        control: &Control,
+    ) -> Result<Option<Arc<KeptTable>>> {
+        let mut chosen = locked(&self.chosen);
+        if let Some(table) = chosen.get(rows.name()) {
+            return Ok(table.clone());
+        }
+        let table = self.choose(rows, worth, control)?;
+        chosen.insert(rows.name(), table.clone());
+        Ok(table)
+    }
+
+    fn choose(
+        &self,
+        rows: &Arc<dyn Rows>,
+        worth: Worth,
+        control: &Control,
+    ) -> Result<Option<Arc<KeptTable>>> {
+        let name = rows.name();
+        let Some(bytes) = rows.whole_bytes().filter(|_| self.fits(&**rows)) else {
+            return Ok(None);
+        };
+        if let Some(table) = self.kept.there(&self.opened, name) {
+            return Ok(Some(table));
+        }
+        if !self.kept.asked(&self.opened, name) && worth == Worth::Again {
+            return Ok(None);
+        }
+        let reserved = MemoryConsumer::new("columns in memory").register(&self.pool);
+        // What does not fit is read as it would be without.
+        if reserved.try_grow(usize::try_from(bytes).unwrap_or(usize::MAX)).is_err() {
+            return Ok(None);
+        }
+        let Some(rows) = Arc::clone(rows).whole(control)? else { return Ok(None) };
+        let table = Arc::new(KeptTable { rows, bytes, reserved });
+        self.kept.keep(&self.opened, name, &table);
+        Ok(Some(table))
+    }
+
+    /// The tables that the statement had from memory.
+    pub(crate) fn used(&self) -> Vec<&'static str> {
+        let chosen = locked(&self.chosen);
+        let used = chosen.iter().filter(|(_, table)| table.is_some()).map(|(name, _)| *name);
+        used.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}
+
+/// Memory of statements, for which tables give way.
+pub(crate) struct GivingWay<P> {
+    pub(crate) pool: P,
+    pub(crate) kept: Weak<Kept>,
+}
+
+impl<P> fmt::Debug for GivingWay<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GivingWay")
+    }
+}
+
+impl<P: MemoryPool> fmt::Display for GivingWay<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.pool, f)
+    }
+}
+
+impl<P: MemoryPool> MemoryPool for GivingWay<P> {
+    fn name(&self) -> &str {
+        self.pool.name()
+    }
+
+    fn register(&self, consumer: &MemoryConsumer) {
+        self.pool.register(consumer);
+    }
+
+    fn unregister(&self, consumer: &MemoryConsumer) {
+        self.pool.unregister(consumer);
+    }
+
+    fn grow(&self, reservation: &MemoryReservation, additional: usize) {
+        self.pool.grow(reservation, additional);
+    }
+
+    fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
+        self.pool.shrink(reservation, shrink);
+    }
+
+    fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
+        match self.pool.try_grow(reservation, additional) {
+            Err(_) if self.kept.upgrade().is_some_and(|kept| kept.give_way()) => {
+                self.pool.try_grow(reservation, additional)
+            }
+            done => done,
+        }
+    }
+
+    fn reserved(&self) -> usize {
+        self.pool.reserved()
+    }
+
+    fn memory_limit(&self) -> MemoryLimit {
+        self.pool.memory_limit()
+    }
+}
