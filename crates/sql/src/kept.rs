@@ -58,6 +58,7 @@ impl Kept {
     /// The rows of a table that are in memory.
     fn there(&self, opened: &Arc<OpenExperiment>, name: &str) -> Option<Arc<KeptTable>> {
         let mut known = locked(&self.known);
+        known.retain(|one| one.opened.strong_count() > 0);
         let at = known.iter().position(|one| one.is(opened, name))?;
         let one = known.remove(at);
         let table = one.table.clone();

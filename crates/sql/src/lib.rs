@@ -129,7 +129,7 @@ impl SqlError {
 }
 
 /// What a statement may use.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SqlLimits {
     /// Bytes for sorting, grouping and joining; beyond it goes to temporary files where an operation
     /// can, and fails where it cannot. `None` for no limit.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::Array as _;
+use datafusion::arrow::array::{Array as _, ArrayRef};
 use datafusion::arrow::datatypes::{SchemaRef, UInt32Type};
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::{JoinType, Result};
@@ -95,19 +95,19 @@ impl Merge {
         let is_all = blocks.iter().all(|block| block.picks.is_none());
         let found = if is_all { Vec::new() } else { picked_numbers(keys, &blocks) };
         let keys = if is_all { keys } else { &found };
-        let mut columns = Vec::with_capacity(chosen.len());
-        for at in chosen {
+        let work = |at: usize| -> Result<Option<ArrayRef>> {
             control.check().map_err(withdrawn)?;
-            columns.push(match at.checked_sub(self.others) {
-                None => match looked_up(other.column(at), &places, keys, low) {
-                    Some(column) => column,
-                    None => return Ok(None),
-                },
-                Some(at) if at == self.key && !is_all => array_of::<UInt32Type>(keys.to_vec()),
-                Some(at) if is_all => Arc::clone(rows.column(at)),
-                Some(at) => picked(rows.column(at), &blocks)?,
-            });
-        }
+            Ok(match at.checked_sub(self.others) {
+                None => looked_up(other.column(at), &places, keys, low),
+                Some(at) if at == self.key && !is_all => {
+                    Some(array_of::<UInt32Type>(keys.to_vec()))
+                }
+                Some(at) if is_all => Some(Arc::clone(rows.column(at))),
+                Some(at) => Some(picked(rows.column(at), &blocks)?),
+            })
+        };
+        let columns = threads::map(chosen, work).into_iter().collect::<Result<Option<Vec<_>>>>()?;
+        let Some(columns) = columns else { return Ok(None) };
         let options = RecordBatchOptions::new().with_row_count(Some(keys.len()));
         Ok(Some(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?))
     }

@@ -140,21 +140,25 @@ impl Source {
             true => table.num_rows(),
             false => blocks.iter().map(Block::rows).sum(),
         };
-        let mut columns = Vec::with_capacity(self.columns.len());
         let mut computed = 0;
-        for column in &self.columns {
+        let numbered = self.columns.iter().map(|column| {
+            let at = computed;
+            computed += usize::from(!column.is::<Column>());
+            (column, at)
+        });
+        let work = |(column, at): (&Expr, usize)| -> Result<ArrayRef> {
             control.check().map_err(withdrawn)?;
-            columns.push(match column.downcast_ref::<Column>() {
-                Some(column) if is_plain => Arc::clone(table.column(column.index())),
-                Some(column) => picked(table.column(column.index()), &blocks)?,
+            match column.downcast_ref::<Column>() {
+                Some(column) if is_plain => Ok(Arc::clone(table.column(column.index()))),
+                Some(column) => picked(table.column(column.index()), &blocks),
                 None => {
-                    let arrays = blocks.iter().filter_map(|block| block.computed.get(computed));
-                    let arrays: Vec<_> = arrays.map(|array| &**array).collect();
-                    computed += 1;
-                    concat(&arrays)?
+                    let arrays = blocks.iter().filter_map(|block| block.computed.get(at));
+                    Ok(concat(&arrays.map(|array| &**array).collect::<Vec<_>>())?)
                 }
-            });
-        }
+            }
+        };
+        let columns = threads::map(numbered.collect(), work);
+        let columns = columns.into_iter().collect::<Result<_>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?)
     }

@@ -12,7 +12,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
-use parallax_base::Control;
+use parallax_base::{Control, threads};
 use parallax_columns::{MAX_ROWS, gather, sort_by};
 
 use super::rows::{Source, gathered, numbers, withdrawn};
@@ -78,11 +78,11 @@ impl Sort {
             }
         }
         let Some(order) = order else { return Ok(None) };
-        let mut columns = Vec::with_capacity(rows.num_columns());
-        for column in rows.columns() {
+        let columns = threads::map(rows.columns().iter().collect(), |column: &ArrayRef| {
             control.check().map_err(withdrawn)?;
-            columns.push(gathered(column, &order)?);
-        }
+            gathered(column, &order)
+        });
+        let columns = columns.into_iter().collect::<Result<_>>()?;
         Ok(Some(RecordBatch::try_new(rows.schema(), columns)?))
     }
 }
