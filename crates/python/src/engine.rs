@@ -27,6 +27,8 @@ pub(crate) struct Shared {
     num_roots: AtomicU64,
     /// The process that made it: threads do not survive a fork.
     process: u32,
+    #[cfg(feature = "sql")]
+    statements: statement::Engines,
 }
 
 /// An engine that answers questions about what is open.
@@ -63,6 +65,8 @@ impl Engine {
                 archives,
                 num_roots: AtomicU64::new(0),
                 process,
+                #[cfg(feature = "sql")]
+                statements: statement::Engines::default(),
             }),
         }
     }
@@ -134,7 +138,7 @@ impl Engine {
         let open = Arc::clone(&item.open);
         let (table, notes) = answered(py, progress, move |control| {
             let content = shared.dispatcher.content(&open.key)?;
-            let mut answer = statement::run(content, &statement, limits, control)?;
+            let mut answer = shared.statements.run(content, &statement, limits, control)?;
             make_texts_unique(&mut answer.0);
             Ok(answer)
         })?;

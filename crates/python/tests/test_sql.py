@@ -73,6 +73,17 @@ def test_mistakes_and_limits_say_what_to_do(reactor: parallax.Experiment) -> Non
         reactor.sql("SELECT count(*) FROM query(profiles => 'rank(9999)')")
 
 
+def test_tables_stay_in_memory_for_the_next_statements(reactor: parallax.Experiment) -> None:
+    group = "SELECT context_id, count(*) AS n FROM samples GROUP BY context_id ORDER BY context_id"
+    found = [reactor.sql(group).to_dicts() for _ in range(3)]
+    assert found[0] == found[1] == found[2]
+    plan = "\n".join(reactor.sql(f"EXPLAIN {group}")["plan"])
+    assert "InMemory: group of samples" in plan and "in_memory=true" in plan
+    # A statement with other limits has memory of its own.
+    plan = "\n".join(reactor.sql(f"EXPLAIN {group}", memory_limit="1GB")["plan"])
+    assert "in_memory=true" not in plan
+
+
 def test_a_package_without_sql_says_so(
     reactor: parallax.Experiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
