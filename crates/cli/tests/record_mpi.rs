@@ -424,3 +424,113 @@ fn assert_exchange(program: &Program, source: &str) {
     assert!((0.95..3.0).contains(&number(wait, "waiting_s")), "planted 1 s: {wait:?}");
     fs::remove_dir_all(path).unwrap();
 }
+
+/// All kinds of messages, and collective operations, by either module. `ERROR` is the last argument.
+const ALL_KINDS: &str = "
+program wide
+  use MODULE
+  implicit none
+  integer :: ierr, rank, ranks, i, which, done, idx(4), n, counts(4), displs(4), left, right
+  logical :: flag
+  DECLARATIONS
+  double precision :: a(100), b(400), c(100)
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
+  left = mod(rank + ranks - 1, ranks); right = mod(rank + 1, ranks)
+  a = rank; counts = 10; displs = (/0, 10, 20, 30/)
+  do i = 1, 3
+    call MPI_Irecv(b, 100, MPI_DOUBLE_PRECISION, left, 1, MPI_COMM_WORLD, requests(1) ERROR)
+    call MPI_Issend(a, 20, MPI_DOUBLE_PRECISION, right, 1, MPI_COMM_WORLD, requests(2) ERROR)
+    call MPI_Waitany(2, requests, which, status ERROR)
+    call MPI_Waitany(2, requests, which, MPI_STATUS_IGNORE ERROR)
+  end do
+  call MPI_Irecv(b, 100, MPI_DOUBLE_PRECISION, left, 2, MPI_COMM_WORLD, requests(1) ERROR)
+  call MPI_Isend(a, 30, MPI_DOUBLE_PRECISION, right, 2, MPI_COMM_WORLD, requests(2) ERROR)
+  n = 0
+  do while (n < 2)
+    call MPI_Waitsome(2, requests, done, idx, statuses ERROR)
+    n = n + done
+  end do
+  call MPI_Irecv(b, 100, MPI_DOUBLE_PRECISION, left, 3, MPI_COMM_WORLD, requests(1) ERROR)
+  call MPI_Send(a, 5, MPI_DOUBLE_PRECISION, right, 3, MPI_COMM_WORLD ERROR)
+  flag = .false.
+  do while (.not. flag)
+    call MPI_Test(requests(1), flag, status ERROR)
+  end do
+  call MPI_Send_init(a, 7, MPI_DOUBLE_PRECISION, right, 4, MPI_COMM_WORLD, requests(1) ERROR)
+  call MPI_Recv_init(b, 100, MPI_DOUBLE_PRECISION, left, 4, MPI_COMM_WORLD, requests(2) ERROR)
+  do i = 1, 4
+    call MPI_Startall(2, requests, ierr)
+    call MPI_Waitall(2, requests, statuses ERROR)
+  end do
+  call MPI_Request_free(requests(1) ERROR)
+  call MPI_Request_free(requests(2) ERROR)
+  call MPI_Sendrecv(a, 11, MPI_DOUBLE_PRECISION, right, 5, b, 100, &
+      MPI_DOUBLE_PRECISION, left, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE ERROR)
+  call MPI_Sendrecv_replace(a, 12, MPI_DOUBLE_PRECISION, right, 6, left, 6, &
+      MPI_COMM_WORLD, status ERROR)
+  call MPI_Isend(a, 3, MPI_DOUBLE_PRECISION, right, 7, MPI_COMM_WORLD, requests(1) ERROR)
+  call MPI_Probe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, status ERROR)
+  call MPI_Recv(b, 100, MPI_DOUBLE_PRECISION, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE ERROR)
+  call MPI_Wait(requests(1), MPI_STATUS_IGNORE ERROR)
+  call MPI_Comm_split(MPI_COMM_WORLD, mod(rank, 2), rank, part ERROR)
+  call MPI_Cart_create(MPI_COMM_WORLD, 1, (/ranks/), (/.true./), .false., cart ERROR)
+  call MPI_Bcast(a, 100, MPI_DOUBLE_PRECISION, 0, part ERROR)
+  call MPI_Gather(a, 10, MPI_DOUBLE_PRECISION, b, 10, MPI_DOUBLE_PRECISION, 1, MPI_COMM_WORLD ERROR)
+  call MPI_Gatherv(a, 10, MPI_DOUBLE_PRECISION, b, counts, displs, &
+      MPI_DOUBLE_PRECISION, 0, cart ERROR)
+  call MPI_Scatter(b, 10, MPI_DOUBLE_PRECISION, a, 10, MPI_DOUBLE_PRECISION, 0, &
+      MPI_COMM_WORLD ERROR)
+  call MPI_Allgather(MPI_IN_PLACE, 0, MPI_DOUBLE_PRECISION, b, 10, &
+      MPI_DOUBLE_PRECISION, MPI_COMM_WORLD ERROR)
+  call MPI_Alltoall(b, 5, MPI_DOUBLE_PRECISION, c, 5, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD ERROR)
+  call MPI_Reduce(a, c, 9, MPI_DOUBLE_PRECISION, MPI_SUM, 0, MPI_COMM_WORLD ERROR)
+  call MPI_Allreduce(MPI_IN_PLACE, a, 9, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD ERROR)
+  call MPI_Scan(a, c, 9, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD ERROR)
+  call MPI_Barrier(MPI_COMM_WORLD ERROR)
+  call MPI_Finalize(ierr)
+end program
+";
+
+#[test]
+fn both_modules_of_fortran_have_every_kind_of_message() {
+    let Some(program) = Program::new("void program(void) {}") else { return };
+    if !needs::program("mpifort", Without::Test) || !needs::program("gfortran", Without::Test) {
+        return;
+    }
+    let integers = "integer :: requests(4), part, cart, status(MPI_STATUS_SIZE)\n  \
+                    integer :: statuses(MPI_STATUS_SIZE, 4)";
+    let types = "type(MPI_Request) :: requests(4)\n  type(MPI_Comm) :: part, cart\n  \
+                 type(MPI_Status) :: status, statuses(4)";
+    let modules = [("mpi", integers, ", ierr)"), ("mpi_f08", types, ")")];
+    for (module, declarations, error) in modules.into_iter().take(1 + usize::from(is_open_mpi())) {
+        let source = ALL_KINDS.replace("MODULE", module).replace(" ERROR)", error);
+        let source = source.replace("DECLARATIONS", declarations);
+        fs::write(program.0.path().join("app.f90"), source).unwrap();
+        let mut compiler = Command::new("mpifort");
+        compiler.current_dir(program.0.path()).args(["-O1", "-g", "-o", "app", "app.f90"]);
+        compile(&mut compiler);
+        let path = program.recorded("4");
+        let found: Vec<(String, [f64; 3])> = rows(&["messages", &path, "--by", "tag"])
+            .iter()
+            .map(|row| {
+                let fields = ["messages", "bytes", "unmatched"].map(|field| number(row, field));
+                (text(row, "tag").to_owned(), fields)
+            })
+            .collect();
+        // Each of four ranks sends 20 numbers three times, then 30, 5, 7 four times, 11, 12 and 3.
+        let planted = [(3, 20), (1, 30), (1, 5), (4, 7), (1, 11), (1, 12), (1, 3)];
+        let planted = (1..).zip(planted).map(|(tag, (times, count))| {
+            let messages = f64::from(4 * times);
+            (i32::to_string(&tag), [messages, messages * 8.0 * f64::from(count), 0.0])
+        });
+        assert_eq!(found, planted.collect::<Vec<_>>(), "{module}");
+        let flat = rows(&["tree", &path, "--all", "--metric", "realtime"]);
+        for operation in ["Waitsome", "Startall", "Gatherv", "Allgather", "Alltoall", "Scan"] {
+            let name = format!("MPI_{operation}");
+            assert!(flat.iter().any(|row| text(row, "name") == name), "no {name} with {module}");
+        }
+        fs::remove_dir_all(path).unwrap();
+    }
+}
