@@ -11,10 +11,11 @@ use crate::commands::{Command, measure_plan};
 use crate::output::Format;
 use crate::text::ColourChoice;
 
-/// Performance analysis of parallel programs.
+/// Parallax analyses the performance of parallel programs.
 ///
-/// Opens profiles and traces of measurement tools without loading them as a whole, and answers
-/// questions about them: hot spots, load imbalance, wait states, scaling.
+/// It reads profiles, traces and scaling measurements of many tools without loading them entirely
+/// into memory, and shows hot spots, load imbalance, wait states, idle GPUs and limits of scaling.
+/// It can also run, record and instrument programs.
 #[derive(Debug, Parser)]
 #[command(name = "parallax", version, max_term_width = 100, propagate_version = true)]
 #[command(after_help = EXIT_CODES, after_long_help = formats_and_exit_codes())]

@@ -204,6 +204,31 @@ fn wrong_questions_exit_with_2_and_unusable_data_with_1() {
     assert_eq!(code(&["info", ".."]), Some(1));
 }
 
+/// Clap takes descriptions from doc comments, also from those that are about the code.
+#[test]
+fn help_begins_with_what_parallax_and_each_command_do() {
+    let first = |text: String| {
+        let paragraph = text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+        paragraph.trim_end_matches('.').to_owned()
+    };
+    for arguments in [["help"], ["--help"], ["-h"]] {
+        assert_eq!(
+            first(stdout(&arguments)),
+            "Parallax analyses the performance of parallel programs",
+            "{arguments:?}"
+        );
+    }
+    let alone = parallax(&[]);
+    assert!(String::from_utf8(alone.stderr).unwrap().starts_with("Parallax analyses"));
+    // The list and the help of a command say the same.
+    let list: Vec<String> = stdout(&["-h"]).split_whitespace().map(str::to_owned).collect();
+    let list = list.join(" ");
+    for name in ["info", "trace", "sql", "measure", "completions"] {
+        let about = first(stdout(&[name, "-h"]));
+        assert!(list.contains(&format!("{name} {about}")), "{name}: {about}");
+    }
+}
+
 /// A command that is typed has its own options alone; the list of commands has all.
 #[test]
 fn a_command_is_the_same_in_the_list_and_alone() {

@@ -9,7 +9,8 @@ use super::Context;
 /// help, and the function takes the arguments, or with `&` a reference to them.
 macro_rules! commands {
     ($($(#[$about:meta])* $name:ident($module:ident :: $arguments:ident $(, $by:tt)?) = $run:ident,)*) => {
-        /// What can be asked, in the order of the help.
+        // The order is that of the help. No doc comment: clap would make it the description of
+        // Parallax, which is that of `Frame`.
         #[derive(Debug, Subcommand)]
         pub(crate) enum Command {
             $($(#[$about])* $name(super::$module::$arguments),)*
@@ -19,7 +20,7 @@ macro_rules! commands {
             /// `frame` with the one command that `name` is; `None` when it is no command.
             pub(crate) fn alone(frame: clap::Command, name: &str) -> Option<clap::Command> {
                 $({
-                    /// A list of one command, with the name and the help that it has in all of them.
+                    // A list of one command, with the name and the help that it has in all of them.
                     #[derive(Debug, Subcommand)]
                     enum Alone {
                         $(#[$about])* $name(super::$module::$arguments),
