@@ -73,8 +73,8 @@ impl Cli {
     }
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 success; 1 the data cannot be read or does not answer the question; \
-                          2 the question is wrong (arguments, expressions, unknown names); \
+const EXIT_CODES: &str = "Exit status: 0 success; 1 the data cannot be read or does not contain the answer; \
+                          2 invalid arguments, expressions or names; \
                           3 a condition of `compare --fail-if` holds.";
 
 /// What follows the list of commands in the long help.
@@ -85,32 +85,32 @@ fn formats_and_exit_codes() -> String {
 /// How results are shown.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Output format.
+    /// Output format (default: by the file extension of --output, otherwise text).
     #[arg(long, value_enum, global = true, help_heading = "Output")]
     pub(crate) format: Option<Format>,
-    /// The same as `--format json`.
+    /// Same as --format json.
     #[arg(long, global = true, conflicts_with = "format", help_heading = "Output")]
     pub(crate) json: bool,
-    /// Write the result to this file; it appears complete or not at all.
+    /// Write the result to this file, either completely or not at all.
     #[arg(long, short, global = true, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
-    /// Show all rows, not only as many as fit.
+    /// Show all rows in text output, instead of as many as fit.
     #[arg(long, global = true, help_heading = "Output")]
     pub(crate) all: bool,
-    /// Show at most this many rows.
+    /// Maximum number of rows to show in text output.
     #[arg(long, global = true, value_name = "N", conflicts_with = "all", help_heading = "Output")]
     pub(crate) rows: Option<usize>,
-    /// Sort the rows of any result by one of its columns, in descending order: COLUMN, or
-    /// COLUMN:asc; the names are those of --json.
+    /// Sort rows by this column, in descending order, or in ascending order with COLUMN:asc;
+    /// columns are named as in --json output.
     #[arg(long, global = true, value_name = "COLUMN", help_heading = "Output")]
     pub(crate) order_by: Option<String>,
-    /// Keep at most this many rows, in every format.
+    /// Maximum number of rows to output, in any format.
     #[arg(long, global = true, value_name = "N", help_heading = "Output")]
     pub(crate) top: Option<usize>,
-    /// When to use colours; NO_COLOR is respected.
+    /// When to use colours.
     #[arg(long, value_enum, global = true, default_value = "auto", help_heading = "Output")]
     pub(crate) color: ColourChoice,
-    /// Fit text to this many columns instead of the terminal's.
+    /// Width of text output, in columns (default: the width of the terminal).
     #[arg(long, global = true, value_name = "COLUMNS", help_heading = "Output")]
     pub(crate) width: Option<usize>,
     /// Do not show progress.
@@ -133,7 +133,7 @@ impl std::str::FromStr for Size {
 /// The database.
 #[derive(Debug, Args)]
 pub(crate) struct Database {
-    /// A profile, trace or recording: a file, or the folder of one (`parallax --help` lists the formats).
+    /// Profile, trace or recording: a file or folder (`parallax --help` lists the formats).
     #[arg(value_name = "DATABASE")]
     pub(crate) path: PathBuf,
 }
@@ -143,10 +143,10 @@ pub(crate) struct Database {
 pub(crate) struct PartArgs {
     #[command(flatten)]
     pub(crate) database: Database,
-    /// Which locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
+    /// Locations to include, such as 'rank(0-9).thread(0)'; ranges include their end.
     #[arg(long, short, value_name = "PROFILES")]
     pub(crate) profiles: Option<String>,
-    /// Time window, such as '1.5s..2s' after the start, '10%..20%' or two time stamps in ns.
+    /// Time window, such as '1.5s..2s' after the start, '10%..20%', or two timestamps in ns.
     #[arg(long, short, value_name = "WINDOW")]
     pub(crate) window: Option<String>,
 }
@@ -162,13 +162,13 @@ impl PartArgs {
 /// Which metric, over which locations.
 #[derive(Debug, Args)]
 pub(crate) struct MetricArgs {
-    /// Metric, such as 'realtime'; default: the best time metric of the database.
-    /// For `tree`, `callers`, `flat`, `distribution` and `source` also a formula, such as
-    /// '=$cycles / $instructions'.
-    #[arg(long, short, value_name = "METRIC", help_heading = "Cost")]
+    /// Metric, such as 'realtime' (default: the most suitable time metric of the database). `tree`,
+    /// `callers`, `flat`, `distribution` and `source` also accept a formula, such as '=$cycles /
+    /// $instructions'.
+    #[arg(long, short, value_name = "METRIC", help_heading = "Values")]
     pub(crate) metric: Option<String>,
-    /// Over which locations, such as 'rank(0-9)'; ranges include their end.
-    #[arg(long, short, value_name = "PROFILES", help_heading = "Cost")]
+    /// Locations to include, such as 'rank(0-9)'; ranges include their end.
+    #[arg(long, short, value_name = "PROFILES", help_heading = "Values")]
     pub(crate) profiles: Option<String>,
 }
 
@@ -177,14 +177,15 @@ pub(crate) struct MetricArgs {
 pub(crate) struct CostArgs {
     #[command(flatten)]
     pub(crate) metric: MetricArgs,
-    /// Time in the traces instead of a metric.
-    #[arg(long, conflicts_with = "metric", help_heading = "Cost")]
+    /// Use time from the traces instead of a metric.
+    #[arg(long, conflicts_with = "metric", help_heading = "Values")]
     pub(crate) trace: bool,
-    /// Time in this window of the traces, such as '10%..20%' or '1.5s..2s'.
-    #[arg(long, value_name = "WINDOW", conflicts_with = "metric", help_heading = "Cost")]
+    /// Use time from this window of the traces, such as '10%..20%' or '1.5s..2s'.
+    #[arg(long, value_name = "WINDOW", conflicts_with = "metric", help_heading = "Values")]
     pub(crate) window: Option<String>,
-    /// Include helper threads: those that MPI, networks or the measurement start for themselves.
-    #[arg(long, help_heading = "Cost")]
+    /// Include helper threads, which MPI, network libraries or the measurement tool start for their
+    /// own use.
+    #[arg(long, help_heading = "Values")]
     pub(crate) helpers: bool,
 }
 
@@ -203,8 +204,9 @@ impl CostArgs {
 /// Contexts to exclude.
 #[derive(Debug, Args)]
 pub(crate) struct PruneArgs {
-    /// Exclude, as a list: mpi (below MPI calls), openmp (runtime functions), lines (loops,
-    /// lines, instructions), or a percentage (contexts below it).
+    /// Comma-separated list of contexts to exclude: mpi (everything below MPI calls), openmp
+    /// (runtime functions), lines (loops, lines and instructions), or a percentage (contexts below
+    /// this share of the total).
     #[arg(long, value_name = "WHAT", value_delimiter = ',', help_heading = "Pruning")]
     pub(crate) prune: Vec<Prune>,
     /// Hide matching functions; their callees are attached to their callers.

@@ -13,8 +13,8 @@ use crate::text::{Show, TextTable};
 pub(crate) struct ReferencesArgs {
     #[command(flatten)]
     database: Database,
-    /// Only accesses of contexts of this expression, such as 'function(solve)'; if repeated, only
-    /// shared data.
+    /// Show only accesses from contexts that match this expression, such as 'function(solve)'; can
+    /// be repeated to show only data that all of them share.
     #[arg(long = "context", value_name = "CONTEXTS")]
     contexts: Vec<String>,
     /// Include callees and nested contexts.

@@ -14,13 +14,13 @@ use crate::text::{Role, Show, Style, TextTable, count, printable, quantity, wrap
 
 const EXAMPLES: &str = "\
 Examples:
-  parallax advise prog.db                              parallelisable loops
+  parallax advise prog.db                         parallelisable loops
   parallax advise prog.db --by reference --context 'function(solve)'
-                                                       data shared by iterations
-  parallax advise prog.db --by task --workers 8        concurrent calls on 8 workers
-  parallax advise prog.db --by race                    unordered accesses of threads
+                                                  data shared by iterations
+  parallax advise prog.db --by task --workers 8   concurrent calls on 8 workers
+  parallax advise prog.db --by race               unordered accesses of threads
 
-Results hold for one run with one input; they are no proof.";
+Results are valid for one run with one input; they are not a proof.";
 
 /// What `advise` looks at.
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ Results hold for one run with one input; they are no proof.";
 pub(crate) struct AdviseArgs {
     #[command(flatten)]
     database: Database,
-    /// Only these contexts and their callees, such as 'function(solve)'.
+    /// Include only these contexts and their callees, such as 'function(solve)'.
     #[arg(long, short, value_name = "CONTEXTS", alias = "contexts")]
     context: Option<String>,
     /// Number of workers of the schedule.

@@ -19,27 +19,27 @@ use crate::text::{Show, Style, TextTable, count, quantity, sparkline, width_of};
 pub(crate) struct BalanceArgs {
     #[command(flatten)]
     database: Database,
-    /// Contexts to compare; default: functions with at least 1 % of the total.
+    /// Contexts to compare (default: functions with at least 1 % of the total).
     #[arg(long, short, value_name = "CONTEXTS")]
     contexts: Option<String>,
-    /// Exclusive values of contexts instead of inclusive ones.
+    /// Use exclusive instead of inclusive values.
     #[arg(long, short)]
     exclusive: bool,
-    /// Compare sums over the locations of each rank or node instead of individual locations.
+    /// Compare individual locations, or sums over the locations of each rank or node.
     #[arg(long, value_parser = names::<BalanceBy>(), default_value_t)]
     per: BalanceBy,
-    /// Compare single contexts instead of functions.
+    /// Compare individual contexts instead of functions.
     #[arg(long)]
     by_context: bool,
-    /// Number of slowest locations to name.
+    /// Number of slowest locations to list.
     #[arg(long, default_value_t = BalanceRequest::default().slowest)]
     slowest: u32,
-    /// Locations that ran, but never entered a context, count with 0; otherwise only those that take
-    /// part are compared.
+    /// Include locations that ran but never entered a context, with the value 0 (default: compare
+    /// only locations that entered it).
     #[arg(long)]
     all_locations: bool,
-    /// Include helper threads: those that MPI, networks, drivers or the measurement start for
-    /// themselves.
+    /// Include helper threads, which MPI, network libraries, drivers or the measurement tool start
+    /// for their own use.
     #[arg(long)]
     helpers: bool,
     #[command(flatten)]
@@ -172,13 +172,14 @@ fn common_total(rows: &[BalanceRow]) -> Option<usize> {
 pub(crate) struct IdlenessArgs {
     #[command(flatten)]
     database: Database,
-    /// Source of the times of threads.
+    /// Source of thread times.
     #[arg(long, value_parser = names::<IdlenessSource>(), default_value_t)]
     source: IdlenessSource,
-    /// The metric of time for results from profiles.
+    /// Time metric for results from profiles.
     #[arg(long, short, value_name = "METRIC")]
     metric: Option<String>,
-    /// Blame shifting: what threads did while the GPUs of their rank were idle, from traces.
+    /// Blame shifting: show what threads executed while the GPUs of their rank were idle, from
+    /// traces.
     #[arg(long, conflicts_with_all = ["source", "metric"])]
     blame: bool,
 }

@@ -15,13 +15,13 @@ use crate::text::{Show, TextTable, count};
 pub(crate) struct AnomaliesArgs {
     #[command(flatten)]
     part: PartArgs,
-    /// Include calls of MPI and calls that wait, whose duration depends on other locations.
+    /// Include MPI calls and calls that wait, the duration of which depends on other locations.
     #[arg(long)]
     waiting: bool,
     /// Minimum time above the median of the function, such as 50us or 2ms.
     #[arg(long, value_name = "TIME", value_parser = nanoseconds, default_value = "10us")]
     min_excess: u64,
-    /// Maximum number of calls; a note says how many there are.
+    /// Maximum number of calls to show; a note gives the total number.
     #[arg(long, value_name = "N", default_value_t = AnomaliesRequest::default().max_rows)]
     limit: u32,
 }

@@ -22,36 +22,36 @@ use crate::text::{KeyValues, Role, Show, Style, TextTable, printable};
 pub(crate) struct GroupArgs {
     #[command(flatten)]
     database: Database,
-    /// Contexts, such as 'function(MPI_Allreduce)'; each one is a feature. Default: the innermost
-    /// functions with at least 1 % of the total and the largest imbalance.
+    /// Contexts to use as features, such as 'function(MPI_Allreduce)' (default: the innermost
+    /// functions with at least 1 % of the total and the largest imbalance).
     #[arg(long, short, value_name = "CONTEXTS")]
     context: Option<String>,
-    /// Metric, such as cputime; repeatable.
+    /// Metric, such as cputime; can be repeated.
     #[arg(long, short, value_name = "METRIC")]
     metric: Vec<String>,
-    /// Locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
+    /// Locations to include, such as 'rank(0-9).thread(0)'; ranges include their end.
     #[arg(long, short, value_name = "PROFILES")]
     profiles: Option<String>,
-    /// Exclusive values instead of inclusive ones.
+    /// Use exclusive instead of inclusive values.
     #[arg(long)]
     exclusive: bool,
-    /// Members to cluster. A node has the mean of its ranks.
+    /// Members to cluster.
     #[arg(long, value_enum, default_value = "location")]
     by: By,
     /// Clustering method.
     #[arg(long, value_parser = names::<ClusterMethod>(), default_value_t)]
     method: ClusterMethod,
-    /// Number of clusters of k-means; default: chosen from the data.
+    /// Number of clusters for k-means (default: chosen from the data).
     #[arg(short, long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=64))]
     k: Option<u32>,
-    /// eps of DBSCAN, in standard deviations; default: chosen from the data.
+    /// Radius eps for DBSCAN, in standard deviations (default: chosen from the data).
     #[arg(long, value_name = "EPS", value_parser = positive)]
     eps: Option<f64>,
-    /// Minimum number of members within eps of a core point; default: chosen from the data.
+    /// Minimum number of members within eps of a core point (default: chosen from the data).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     neighbours: Option<u32>,
-    /// Include helper threads: those that MPI, networks, drivers or the measurement start for
-    /// themselves.
+    /// Include helper threads, which MPI, network libraries, drivers or the measurement tool start
+    /// for their own use.
     #[arg(long)]
     helpers: bool,
 }
@@ -62,9 +62,9 @@ pub(crate) enum By {
     /// Individual locations: threads, ranks, GPU streams.
     #[value(alias = "profile")]
     Location,
-    /// Ranks: their threads added up.
+    /// Ranks: sum over their threads.
     Rank,
-    /// Nodes: the mean of their ranks.
+    /// Nodes: mean over their ranks.
     Node,
 }
 
@@ -73,8 +73,8 @@ pub(crate) enum By {
 pub(crate) struct ClusterArgs {
     #[command(flatten)]
     groups: GroupArgs,
-    /// One table in full instead of the summary; the default of formats other than text is
-    /// `members`.
+    /// Show this table in full instead of the summary (default for formats other than text:
+    /// members).
     #[arg(long, value_enum)]
     table: Option<ClusterTable>,
 }
@@ -82,15 +82,15 @@ pub(crate) struct ClusterArgs {
 /// Tables of `cluster`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ClusterTable {
-    /// Each member with its cluster and its features.
+    /// Members, with their clusters and features.
     Members,
-    /// Each cluster and feature: mean, range, standard deviation.
+    /// Clusters and features: mean, range and standard deviation.
     Groups,
-    /// Effect sizes of each feature.
+    /// Effect sizes of features.
     Features,
     /// Nodes shared between clusters, for k-means with k = 2 to 5.
     Stability,
-    /// Quality of each k.
+    /// Clustering quality for each k.
     Scores,
     /// Results of DBSCAN for each eps.
     Steps,
@@ -103,10 +103,10 @@ pub(crate) struct TopologyArgs {
     groups: GroupArgs,
     #[command(flatten)]
     place: PlaceArgs,
-    /// Show clusters on the map instead of values.
+    /// Show clusters instead of values on the map.
     #[arg(long = "groups")]
     show_groups: bool,
-    /// One table in full instead of the map; the default of formats other than text is `nodes`.
+    /// Show this table in full instead of the map (default for formats other than text: nodes).
     #[arg(long, value_enum)]
     table: Option<TopologyTable>,
 }
@@ -114,11 +114,12 @@ pub(crate) struct TopologyArgs {
 /// Where nodes stand.
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArgs {
-    /// Host table: hostid,xname; /etc/hosts; the output of pbsnodes -F json; Slurm's topology.conf.
-    /// Repeatable; tables are combined.
+    /// Host table: lines of hostid,xname; /etc/hosts; output of pbsnodes -F json; or Slurm's
+    /// topology.conf. Can be repeated; tables are combined.
     #[arg(long, value_name = "FILE")]
     hosts: Vec<PathBuf>,
-    /// Naming scheme of nodes: aurora, frontier, polaris, xname, or a file that describes it.
+    /// Naming scheme of nodes: aurora, frontier, polaris, xname, or a file that describes the
+    /// scheme.
     #[arg(long, value_name = "SYSTEM")]
     system: Option<String>,
 }
@@ -151,9 +152,9 @@ impl PlaceArgs {
 /// Tables of `topology`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum TopologyTable {
-    /// Each node: host id, address, name, cluster, value, rack, chassis, slot.
+    /// Nodes: host id, address, name, cluster, value, rack, chassis and slot.
     Nodes,
-    /// Each rack, chassis, switch with its nodes by cluster.
+    /// Racks, chassis and switches, with their nodes by cluster.
     Units,
     /// Concentration of clusters, by level.
     Concentration,

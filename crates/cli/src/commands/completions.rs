@@ -8,7 +8,7 @@ use crate::args::Cli;
 /// Which shell.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell.
+    /// Shell to generate the script for.
     shell: clap_complete::Shell,
 }
 

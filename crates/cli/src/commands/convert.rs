@@ -23,35 +23,36 @@ use crate::traces::{self, NamedPath};
                       parallax convert --component <NAME=TRACE>... <ARCHIVE>\n       \
                       parallax convert --to parquet <DATABASE> <FOLDER>")]
 pub(crate) struct ConvertArgs {
-    /// The trace: the anchor file (.otf2), tau.trc or a JSON file, compressed or not. Several
-    /// traces are the components of a workflow. The archive to make comes last, such as
-    /// run.parallax; it appears complete or not at all. If that ends in .json, profiles of TAU
-    /// become one workflow profile.
+    /// Trace to convert: an OTF2 anchor file (.otf2), tau.trc, or a JSON file, optionally
+    /// compressed. Several traces are the components of a workflow. The last path is the archive to
+    /// write, such as run.parallax; it is written completely or not at all. If its name ends in
+    /// .json, TAU profiles are combined into one workflow profile.
     #[arg(value_name = "TRACE", required = true)]
     paths: Vec<PathBuf>,
-    /// What to make: an archive of traces, or a folder with the tables of SQL as Parquet files, for
+    /// What to write: an archive of traces, or a folder with the SQL tables as Parquet files, for
     /// DuckDB, Polars and Spark.
     #[arg(long, value_enum, default_value = "archive", help_heading = "Tables")]
     to: Target,
-    /// Parquet: rows of a part at most; a location is in one part.
+    /// Parquet: maximum number of rows per part; a location is never split.
     #[arg(long, value_name = "ROWS", default_value_t = 4_000_000, help_heading = "Tables")]
     part_rows: u64,
-    /// Parquet: locations of a part at most; default: as many as the rows allow.
+    /// Parquet: maximum number of locations per part (default: limited only by --part-rows).
     #[arg(long, value_name = "LOCATIONS", help_heading = "Tables")]
     part_locations: Option<NonZeroUsize>,
-    /// A trace with the name of its component; default: the name of the file or its folder.
+    /// Trace and the name of its component (default: name of the file or its folder).
     #[arg(long, value_name = "NAME=TRACE", help_heading = "Workflow")]
     component: Vec<String>,
-    /// A component that is these ranks of the only trace, as CODAR's tools merge them.
+    /// Component that consists of these ranks of a single trace, for traces merged by CODAR's
+    /// tools.
     #[arg(long, value_name = "NAME=FIRST-LAST", help_heading = "Workflow")]
     ranks: Vec<String>,
-    /// Components that a component takes data from.
+    /// Components from which a component receives data.
     #[arg(long, value_name = "NAME=OTHER,...", help_heading = "Workflow")]
     depends: Vec<String>,
     /// Clock synchronisation of the traces.
     #[arg(long, value_enum, default_value = "auto", help_heading = "Workflow")]
     align: Align,
-    /// Additional offset of a component in seconds.
+    /// Additional time offset of a component, in seconds.
     #[arg(
         long,
         value_name = "NAME=SECONDS",
@@ -59,11 +60,10 @@ pub(crate) struct ConvertArgs {
         help_heading = "Workflow"
     )]
     offset: Vec<String>,
-    /// A description of the workflow with its name and its Dependency Graph, as TAU's
-    /// workflow_in.json.
+    /// Workflow description with its name and Dependency Graph, such as TAU's workflow_in.json.
     #[arg(long, value_name = "FILE", help_heading = "Workflow")]
     workflow: Option<PathBuf>,
-    /// Memory for events that wait to be written, in MiB.
+    /// Memory for buffering events, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     memory: usize,
     #[command(flatten)]
@@ -73,25 +73,25 @@ pub(crate) struct ConvertArgs {
 /// What is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Target {
-    /// An archive, or the profile of a workflow where its name ends in .json.
+    /// An archive, or a workflow profile if its name ends in .json.
     Archive,
-    /// The tables of SQL: contexts, locations and metrics as a file each; values, samples or
-    /// trace_events as a folder of parts by location.
+    /// The SQL tables: one file each for contexts, locations and metrics; a folder of parts by
+    /// location for values, samples or trace_events.
     Parquet,
 }
 
 /// How clocks are brought together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Align {
-    /// By wall-clock time if all traces have it, else by their starts.
+    /// By wall-clock time if all traces contain it, otherwise by their starts.
     Auto,
     /// By wall-clock time.
     TimeOfDay,
-    /// All start at the same time.
+    /// All traces start at the same time.
     Starts,
     /// By messages: equal mean transfer times in both directions between components.
     Messages,
-    /// Times are not changed.
+    /// No synchronisation: times are not changed.
     None,
 }
 

@@ -112,7 +112,7 @@ pub(super) fn part_of(
     control: &Control,
 ) -> anyhow::Result<Vec<u8>> {
     let parted = Parted::ALL.into_iter().find(|parted| parted.name() == name);
-    let parted = parted.with_context(|| format!("{name} is no table in parts"))?;
+    let parted = parted.with_context(|| format!("{name} is not a table with parts"))?;
     let mut out = Vec::new();
     parquet(&parted.table(opened, locations, control)?, &mut out)?;
     Ok(out)

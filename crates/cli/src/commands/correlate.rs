@@ -12,8 +12,8 @@ use crate::text::TextTable;
 const EXAMPLES: &str = "\
 Examples:
   parallax correlate db                                 the 20 strongest pairs
-  parallax correlate db --with rank                     what grows with rank
-  parallax correlate db --with 'MPI_*' --top 5          correlations with MPI time
+  parallax correlate db --with rank                     correlations with rank
+  parallax correlate db --with 'MPI_*' --top 5          pairs with MPI functions
   parallax correlate db -m cycles -m l2-misses          several metrics
   parallax correlate db -m '=$cycles / $instructions'   a formula
 
@@ -28,27 +28,28 @@ const PAIRS: u32 = 20;
 pub(crate) struct CorrelateArgs {
     #[command(flatten)]
     database: Database,
-    /// One of each pair has this name: a metric (its total), rank, thread, node, ..., or a
-    /// function; globs, repeatable.
+    /// Show only pairs that include this name or glob: a metric (its total), rank, thread, node,
+    /// ..., or a function; can be repeated.
     #[arg(long, value_name = "NAME")]
     with: Vec<String>,
-    /// Metrics, or formulas after '='; repeatable. Default: the best time metric of the database.
+    /// Metric, or formula after '=' (default: the most suitable time metric of the database); can
+    /// be repeated.
     #[arg(long, short, value_name = "METRIC")]
     metric: Vec<String>,
-    /// Locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
+    /// Locations to include, such as 'rank(0-9).thread(0)'; ranges include their end.
     #[arg(long, short, value_name = "PROFILES")]
     profiles: Option<String>,
-    /// Contexts by call path instead of functions.
+    /// Correlate contexts by call path instead of functions.
     #[arg(long)]
     by_context: bool,
-    /// Include helper threads: those that MPI, networks, drivers or the measurement start for
-    /// themselves.
+    /// Include helper threads, which MPI, network libraries, drivers or the measurement tool start
+    /// for their own use.
     #[arg(long)]
     helpers: bool,
     /// Exclude contexts whose exclusive value is below this share of the total.
     #[arg(long, value_name = "PERCENT", default_value_t = CorrelationsRequest::default().min_percent)]
     min_share: f64,
-    /// Coefficient by which pairs are ranked.
+    /// Order of the pairs.
     #[arg(long, value_parser = names::<CorrelationOrder>(), default_value_t)]
     sort: CorrelationOrder,
 }

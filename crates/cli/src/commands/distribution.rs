@@ -21,17 +21,18 @@ const SPARK_WIDTH: usize = 16;
 pub(crate) struct DistributionArgs {
     #[command(flatten)]
     database: Database,
-    /// Id of the context in the database, or an expression such as 'function(solve)'; of several
-    /// contexts the one with the largest value is shown.
+    /// Context id, or an expression such as 'function(solve)'; if several contexts match, the one
+    /// with the largest value is shown.
     #[arg(long, short, value_name = "CONTEXT")]
     context: String,
-    /// Exclusive value of the context instead of the inclusive one.
+    /// Use the exclusive instead of the inclusive value.
     #[arg(long, short)]
     exclusive: bool,
-    /// Compare sums over the locations of each rank or node instead of individual locations.
+    /// Compare individual locations, or sums over the locations of each rank or node.
     #[arg(long, value_parser = names::<BalanceBy>(), default_value_t)]
     per: BalanceBy,
-    /// Locations that ran, but have no value here, count with 0; otherwise they are not included.
+    /// Include locations that ran but have no value for the context, with the value 0 (default:
+    /// exclude them).
     #[arg(long)]
     all_locations: bool,
     #[command(flatten)]

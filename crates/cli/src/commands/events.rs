@@ -18,7 +18,7 @@ use crate::text::{Show, Style, TextTable, count, quantity, sparkline};
 pub(crate) struct WaitsArgs {
     #[command(flatten)]
     part: PartArgs,
-    /// Kinds of wait states; default: all.
+    /// Kind of wait states to show (default: all).
     #[arg(long, value_parser = names::<WaitsKind>())]
     kind: Option<WaitsKind>,
     /// Rows of the table.
@@ -34,7 +34,7 @@ pub(crate) struct CriticalPathArgs {
     /// Rows of the table.
     #[arg(long, value_parser = names::<CriticalPathBy>(), default_value_t)]
     by: CriticalPathBy,
-    /// One row for each segment of the path on one location, in order of time.
+    /// Show one row per segment of the path on one location, in chronological order.
     #[arg(long, conflicts_with = "by")]
     segments: bool,
 }
@@ -47,13 +47,13 @@ pub(crate) struct OverTimeArgs {
     /// Quantity to show over time.
     #[arg(long, value_parser = names::<OverTimeWhat>(), default_value_t)]
     what: OverTimeWhat,
-    /// Maximum number of bins. Bins are 2^k ns long, so there may be half as many.
+    /// Maximum number of bins; bins are 2^k ns long, so there may be only half as many.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     bins: u32,
     /// Rows of a time profile.
     #[arg(long, value_parser = names::<OverTimeBy>(), default_value_t)]
     by: OverTimeBy,
-    /// Totals over all bins together in every format, as in text.
+    /// Output totals over all bins in any format, as in text output.
     #[arg(long)]
     totals: bool,
 }

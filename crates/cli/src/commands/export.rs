@@ -19,16 +19,17 @@ const NUM_NAMED: usize = 3;
 /// What `export` writes.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Databases, measurement files, or folders of either. Several become an ensemble.
+    /// Databases, measurement files, or folders of them; several paths are combined into an
+    /// ensemble.
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
-    /// The web page to write; it appears complete or not at all.
+    /// HTML file to write, either completely or not at all.
     #[arg(long, value_name = "FILE")]
     html: PathBuf,
-    /// Title of the data in the page; default: the name of the path.
+    /// Title of the data in the page (default: name of the path).
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Exclude traces, which are most of the size of many databases.
+    /// Exclude traces, which account for most of the size of many databases.
     #[arg(long)]
     no_trace: bool,
     /// Maximum size of the data in the page, such as 500MB or 1.5GB.
@@ -86,9 +87,9 @@ fn too_large(selection: &Selection, most: u64) -> String {
     if traces > 0 && rest <= most {
         ways.push(format!("exclude traces with --no-trace ({} remain)", size(rest)));
     }
-    ways.push("name fewer paths".to_owned());
-    ways.push("allow more with --max-size".to_owned());
-    ways.push("or show it from here with `parallax open`, which has no limit".to_owned());
+    ways.push("specify fewer paths".to_owned());
+    ways.push("raise the limit with --max-size".to_owned());
+    ways.push("or use `parallax open`, which has no limit".to_owned());
     format!(
         "this would be a page with {} of data, and more than {} is slow to open in a browser \
          (largest: {}); {}",

@@ -22,10 +22,10 @@ pub(crate) struct GpuStallsArgs {
     /// Rows of the table.
     #[arg(long, value_parser = names::<GpuStallsBy>(), default_value_t)]
     by: GpuStallsBy,
-    /// Only the kernel of this name, or those that match this glob, such as 'gemm*'.
+    /// Show only the kernel with this name, or kernels that match this glob, such as 'gemm*'.
     #[arg(long, short, value_name = "NAME")]
     kernel: Option<String>,
-    /// Locations, such as 'rank(0-9)'; ranges include their end.
+    /// Locations to include, such as 'rank(0-9)'; ranges include their end.
     #[arg(long, short, value_name = "PROFILES")]
     profiles: Option<String>,
 }

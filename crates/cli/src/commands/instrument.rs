@@ -18,7 +18,8 @@ Examples:
   cmake -DCMAKE_C_COMPILER_LAUNCHER='parallax;instrument' \\
         -DCMAKE_C_LINKER_LAUNCHER='parallax;instrument' ...
 
-gcc and clang, C and C++, on Linux. docs/measure.md says what is recorded and what it costs.";
+Requires Linux and gcc or clang, for C and C++. See docs/measure.md for the recorded data and \
+the overhead.";
 
 /// What is compiled, or which recording gets names.
 #[derive(Debug, Args)]
@@ -26,11 +27,11 @@ gcc and clang, C and C++, on Linux. docs/measure.md says what is recorded and wh
 #[command(override_usage = "parallax instrument <COMPILER> [ARGUMENTS]...\n       \
                             parallax instrument --names <FILE>")]
 pub(crate) struct InstrumentArgs {
-    /// Give names to the addresses in this recording. Programs do it themselves when they end; one
-    /// that was killed does not.
+    /// Resolve the addresses in this recording to names. Programs do this when they exit; use this
+    /// option after a program was killed.
     #[arg(long, value_name = "FILE", conflicts_with = "compiler")]
     names: Option<PathBuf>,
-    /// The compiler and its arguments.
+    /// Compiler command with its arguments.
     #[arg(value_name = "COMPILER", required_unless_present = "names", trailing_var_arg = true)]
     compiler: Vec<String>,
 }
@@ -47,7 +48,7 @@ pub(super) fn instrument(context: &Context, arguments: &InstrumentArgs) -> anyho
     let Some(cache) = parallax_places::cache_folder() else {
         bail!("there is no folder for what is linked to the program; name one in PARALLAX_CACHE");
     };
-    let tool = std::env::current_exe().context("the tool does not know where it is")?;
+    let tool = std::env::current_exe().context("cannot determine the path of this executable")?;
     let status = parallax_record::compile(&arguments.compiler, &cache, &tool)?;
     match status.code() {
         Some(0) => Ok(()),
@@ -58,5 +59,5 @@ pub(super) fn instrument(context: &Context, arguments: &InstrumentArgs) -> anyho
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn instrument(_: &Context, _: &InstrumentArgs) -> anyhow::Result<()> {
-    bail!("programs are instrumented on Linux only")
+    bail!("programs can be instrumented only on Linux")
 }

@@ -20,20 +20,21 @@ use crate::text::{KeyValues, Show, Style, TextTable, count, quantity};
 pub(crate) struct IterationsArgs {
     #[command(flatten)]
     database: Database,
-    /// Locations, such as 'rank(0-9).thread(0)' or 'gpustream'. Ranges include their end.
+    /// Locations to include, such as 'rank(0-9).thread(0)' or 'gpustream'; ranges include their
+    /// end.
     #[arg(long, short, value_name = "PROFILES")]
     profiles: Option<String>,
-    /// Time window, such as '1.5s..2s' after the start, '10%..20%' or two time stamps in ns.
+    /// Time window, such as '1.5s..2s' after the start, '10%..20%', or two timestamps in ns.
     #[arg(long, short, value_name = "WINDOW")]
     window: Option<String>,
-    /// Marker: iterations start where these contexts are entered, such as 'function(time_step)';
-    /// default: detected automatically.
+    /// Contexts with which iterations begin, such as 'function(time_step)' (default: detected
+    /// automatically).
     #[arg(long, value_name = "CONTEXTS")]
     marker: Option<String>,
-    /// Only these contexts and their callees, such as 'function(solve)'.
+    /// Include only these contexts and their callees, such as 'function(solve)'.
     #[arg(long, short, value_name = "CONTEXTS")]
     contexts: Option<String>,
-    /// Only these iterations, such as 3 or 3-7, counted from 0.
+    /// Include only these iterations, such as 3 or 3-7, counted from 0.
     #[arg(long, short, value_name = "RANGE")]
     iterations: Option<String>,
     /// Rows of the table.
@@ -48,7 +49,7 @@ pub(crate) enum By {
     Context,
     /// Locations: computation and wait time per iteration.
     Location,
-    /// Iterations in order of time, with duration and load imbalance.
+    /// Iterations in chronological order, with duration and load imbalance.
     Iteration,
     /// Time of each function, location and iteration.
     Cell,

@@ -47,7 +47,7 @@ macro_rules! commands {
 }
 
 commands! {
-    /// What a database holds: program, locations, metrics, traces, issues.
+    /// Contents of a database: program, locations, metrics, traces, issues.
     Info(info::InfoArgs, &) = info,
     /// Profiles with their identity: node, rank, thread, core, GPU, context and stream.
     Locations(locations::LocationsArgs) = locations,
@@ -57,46 +57,48 @@ commands! {
     Callers(views::CallersArgs) = callers,
     /// Flat view: functions, files, modules, loops or lines, regardless of the caller.
     Flat(views::FlatArgs) = flat,
-    /// Values by expressions: any profiles, contexts and metrics, as stored.
+    /// Values as stored, selected by expressions for profiles, contexts and metrics.
     Query(query::QueryArgs) = query,
-    /// Trace samples: which context was active when.
+    /// Trace samples: active contexts over time.
     ///
-    /// With --by, how many samples there are of each context or location, and how long they last;
-    /// on a GPU where that takes less time.
+    /// With --by: number and durations of the samples of each context or location, computed on a
+    /// GPU if that is faster.
     Trace(query::TraceArgs) = trace,
-    /// SQL over everything that a database holds, read as far as a statement needs it.
+    /// SQL statements on all data of a database, reading only what each statement needs.
     Sql(sql::SqlArgs) = sql,
-    /// Processes on several machines that compute parts of SQL statements.
+    /// Scheduler and executors for running SQL statements on several machines.
     SqlCluster(sql_cluster::SqlClusterArgs) = sql_cluster,
     /// Time and calls in a window of a trace, by function, group or call path.
     Stats(timeline::StatsArgs) = stats,
     /// Messages of a trace: number, bytes and transfer time by sender and receiver.
     #[command(mut_arg("profiles", |arg| arg.help(
-        "Locations that send or receive, such as 'rank(0-9)'. Ranges include their end"
+        "Locations that send or receive, such as 'rank(0-9)'; ranges include their end"
     )))]
     Messages(timeline::MessagesArgs) = messages,
-    /// Components of a workflow, and what goes between them: messages, files and streams of ADIOS.
+    /// Components of a workflow and their exchanges: messages, files and ADIOS streams.
     #[command(mut_arg("profiles", |arg| arg.help(
-        "Locations, such as 'application(0-1)'. Ranges include their end"
+        "Locations to include, such as 'application(0-1)'; ranges include their end"
     )))]
     Workflow(workflow::WorkflowArgs) = workflow,
-    /// Calls of a trace by name and duration: the longest ones, or the first.
+    /// Calls of a trace by name and duration, longest or earliest first.
     #[command(mut_arg("window", |arg| arg.help(
-        "Time window in which they begin, such as '1.5s..2s' or '10%..20%'"
+        "Time window in which the calls begin, such as '1.5s..2s' or '10%..20%'"
     )))]
     Find(timeline::FindArgs) = find,
-    /// Anomalies: calls that take much longer than others of their function on the same location.
+    /// Anomalies: calls that take much longer than other calls of their function on the same
+    /// location.
     #[command(mut_arg("window", |arg| arg.help(
-        "Time window in which they begin, such as '1.5s..2s' or '10%..20%'"
+        "Time window in which the calls begin, such as '1.5s..2s' or '10%..20%'"
     )))]
     Anomalies(anomalies::AnomaliesArgs) = anomalies,
-    /// Variables and allocations with their reads and writes; of several contexts, the shared ones.
+    /// Variables and allocations with their reads and writes, or those shared by several contexts.
     References(activations::ReferencesArgs) = references,
     /// Loops by call path: executions, iterations and time.
     Loops(activations::LoopsArgs, &) = loops,
-    /// Potential parallelism: loops and concurrent calls, dependences, and possible saving.
+    /// Potential parallelism: loops and concurrent calls, dependences, and potential saving.
     ///
-    /// Needs every call, iteration and access: a recording of parallax.h, or a database of Parceive.
+    /// Requires all calls, iterations and accesses: a recording made with parallax.h or `parallax
+    /// instrument`, or a Parceive database.
     Advise(advise::AdviseArgs) = advise,
     /// Wait states of a trace: late sender, late receiver, collectives, late GPU launches.
     Waits(events::WaitsArgs) = waits,
@@ -106,20 +108,21 @@ commands! {
     OverTime(events::OverTimeArgs) = over_time,
     /// Iterations of a trace: detection, load balance, and potential saving.
     Iterations(iterations::IterationsArgs) = iterations,
-    /// Convert traces into an archive, which opens at once and gives exact values for any window.
+    /// Convert traces into an archive, which opens instantly and has exact values for any time
+    /// window.
     ///
-    /// Traces are converted automatically when opened, and kept in the cache; this writes
-    /// an archive to a given place. The traces of coupled programs become one archive, on one
+    /// Traces are converted automatically when opened, and cached; this command writes an archive
+    /// to a given path. Traces of coupled programs are combined into one archive with a common
     /// clock.
     Convert(convert::ConvertArgs, &) = convert,
     /// Top findings of all analyses, with location and potential saving.
     ///
-    /// Findings on hot spots, load balance, iterations, clusters of ranks, GPUs, wait states and the
-    /// critical path (of event traces), and on a comparison with --against, the most important
-    /// first, each with the command for details. For several runs the report is their
-    /// scaling.
+    /// Findings cover hot spots, load balance, iterations, clusters of ranks, GPUs, wait states and
+    /// the critical path (of event traces), and, with --against, differences from another run. The
+    /// most important findings come first, each with the command for details. For several runs, the
+    /// report analyses their scaling.
     Report(report::ReportArgs) = report,
-    /// Clusters of ranks or nodes with similar behaviour, and what separates them.
+    /// Clusters of ranks or nodes with similar behaviour, and the features that separate them.
     Cluster(clusters::ClusterArgs, &) = cluster,
     /// Nodes in racks, chassis and switch groups, and whether slow nodes are concentrated.
     Topology(clusters::TopologyArgs, &) = topology,
@@ -137,40 +140,41 @@ commands! {
     GpuStalls(gpu_stalls::GpuStallsArgs) = gpu_stalls,
     /// Scalability analysis: efficiency maps, parallel overhead and a verdict for every region.
     Scaling(scaling::ScalingArgs, &) = scaling,
-    /// Performance models of time over the parameters, by the method of Extra-P.
+    /// Performance models of time as a function of parameters, with the method of Extra-P.
     Model(scaling::ModelArgs, &) = model,
     /// Differences between versions of a program, by context, with significance tests.
     Compare(compare::CompareArgs, &) = compare,
     /// Correlations of metrics and functions over locations, and with rank, thread or node.
     Correlate(correlate::CorrelateArgs) = correlate,
-    /// Merge PaScal files into one; the result goes to stdout or to --output.
+    /// Merge PaScal files into one, written to stdout or --output.
     Merge(scaling::MergeArgs, &) = merge,
-    /// Run a program over cores, inputs and repetitions, and show where it stops scaling.
+    /// Run a program over core counts, inputs and repetitions, and show where it stops scaling.
     ///
     /// Each run is timed from start to exit. The file is written after every run, in the format of
-    /// PaScal Analyzer, so a sweep that was interrupted goes on with --resume. Runs that fail are
-    /// marked and not averaged.
+    /// PaScal Analyzer, so that an interrupted sweep can be continued with --resume. Failed runs
+    /// are marked and excluded from averages.
     Measure(measure::MeasureArgs) = measure,
-    /// Record a program by sampling: its call paths over time, as an archive.
+    /// Record the call paths of a program over time by sampling, as an archive.
     ///
-    /// The program is not changed and needs no special build. All its threads and child processes
+    /// The program is not modified and needs no special build. All its threads and child processes
     /// are recorded. The exit status is that of the program.
     Record(record::RecordArgs) = record,
-    /// Compile a program so that it records its calls, loops and accesses, without marks.
+    /// Compile a program so that it records its calls, loops and memory accesses, without marks in
+    /// its source.
     ///
-    /// Stands before the compiler: `parallax instrument gcc -O1 prog.c -o prog`. The program then
-    /// writes a recording, which `references` and `advise` read, at each run.
+    /// Prefix the compiler command with it: `parallax instrument gcc -O1 prog.c -o prog`. Each run
+    /// of the program then writes a recording for `references` and `advise`.
     Instrument(instrument::InstrumentArgs, &) = instrument,
-    /// Put marks around the parallel regions of a source file in C or C++.
+    /// Add marks around the parallel regions of a C or C++ source file.
     ///
-    /// Each statement of `#pragma omp parallel` becomes a region for `measure`, whatever compiles it.
-    /// Regions that have marks keep them.
+    /// Each `#pragma omp parallel` statement becomes a region for `measure`, with any compiler.
+    /// Existing marks are kept.
     Mark(mark::MarkArgs, &) = mark,
-    /// Open databases and measurements in the browser: serves them to this machine until Ctrl+C.
+    /// Open databases and measurements in the browser, from a local server that runs until Ctrl+C.
     Open(serve::OpenArgs, &) = serve,
-    /// Write one self-contained web page with the data inside.
+    /// Write a self-contained web page that contains the data.
     Export(export::ExportArgs, &) = export,
-    /// The processor and the GPUs that --device can name.
+    /// Processor and GPUs available for --device.
     Devices(devices::DevicesArgs) = devices,
     /// Print a completion script for a shell.
     Completions(completions::CompletionsArgs, &) = completions,

@@ -12,15 +12,15 @@ use crate::text::{Level, Notice};
 /// Whether the browser shows the sweep.
 #[derive(Debug, Clone, Args)]
 pub(super) struct LiveArgs {
-    /// Show the maps in the browser while the sweep runs, from its first run on, and until Ctrl+C.
-    #[arg(long, help_heading = "What is shown")]
+    /// Show the maps in the browser during the sweep, from its first run until Ctrl+C.
+    #[arg(long, help_heading = "Browser")]
     open: bool,
-    /// Print the address of --open only.
-    #[arg(long, requires = "open", help_heading = "What is shown")]
+    /// With --open: only print the address.
+    #[arg(long, requires = "open", help_heading = "Browser")]
     no_browser: bool,
-    /// Port of --open; default: any free one.
+    /// With --open: port to listen on (default: any free port).
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    #[arg(requires = "open", help_heading = "What is shown")]
+    #[arg(requires = "open", help_heading = "Browser")]
     port: u16,
 }
 

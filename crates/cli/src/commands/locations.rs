@@ -13,7 +13,7 @@ use crate::text::{Show, TextTable};
 pub(crate) struct LocationsArgs {
     #[command(flatten)]
     database: Database,
-    /// Which profiles, such as 'rank(0-9).thread(0)'. Ranges include their end.
+    /// Profiles to include, such as 'rank(0-9).thread(0)'; ranges include their end.
     #[arg(long, short, value_name = "PROFILES")]
     profiles: Option<String>,
 }

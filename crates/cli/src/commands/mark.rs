@@ -12,22 +12,23 @@ use crate::output::{Format, Output};
 
 const EXAMPLES: &str = "\
 Examples:
-  parallax mark solver.c                    shows the file with marks
-  parallax mark solver.c --write            changes the file
+  parallax mark solver.c           print the file with marks
+  parallax mark solver.c --write   modify the file in place
   parallax mark solver.c -o marked/solver.c --first 100
 
-Compile with -I and the folder of pascalops.h, then `parallax measure` has maps of each region.";
+Compile the file with -I and the folder of pascalops.h; `parallax measure` then shows maps of \
+each region.";
 
 /// What is marked, and where the result goes.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct MarkArgs {
-    /// A source file in C or C++ with OpenMP.
+    /// C or C++ source file with OpenMP directives.
     file: PathBuf,
-    /// Change the file itself.
+    /// Modify the file in place.
     #[arg(long, conflicts_with = "output")]
     write: bool,
-    /// The number of the first region. Files of one program need different numbers.
+    /// Number of the first region; region numbers must be unique across the files of a program.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     first: u32,
 }

@@ -20,147 +20,150 @@ use crate::text::{Level, Notice, Style, duration, printable};
 
 const EXAMPLES: &str = "\
 Examples:
-  parallax measure --cores 1,2,4 --input 1000 --input 2000 --reps 3 -o sweep.json -- ./solver
+  parallax measure --cores 1,2,4 --input 1000 --input 2000 --reps 3 \\
+      -o sweep.json -- ./solver
   parallax measure -c 1:64:*2 -i '-n 64 -t __nt__' --bind close -- ./solver
-  parallax measure -c 1:32 --rel-ci 2 --timeout 10min -o sweep.json -- ./solver input.dat
+  parallax measure -c 1:32 --rel-ci 2 --timeout 10min -- ./solver input.dat
   parallax measure -c 1,2,4,8 --mpi 'mpirun -n {p}' -o sweep.json -- ./solver
-  parallax measure --resume ... -o sweep.json -- ./solver        go on after an interruption
+  parallax measure --resume ... -o sweep.json -- ./solver
 
-The file is that of PaScal Analyzer; `parallax scaling FILE` shows its maps again, and
-`parallax open FILE` in the browser. docs/sweep.md has the details.";
+The file has the format of PaScal Analyzer. `parallax scaling FILE` shows its maps again, \
+`parallax open FILE` shows them in the browser. See docs/sweep.md for details.";
 
 /// What is measured, and how.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(override_usage = "parallax measure [OPTIONS] --cores <LIST> -- <PROGRAM> [ARGUMENTS]...")]
 pub(crate) struct MeasureArgs {
-    /// Core counts: a list (1,2,4), ranges with both ends (1:8) and a step (1:64:*2, 4:32:+4), or
-    /// several of them with commas between. A run on p cores has p threads, or p ranks with --mpi.
-    #[arg(long, short, value_name = "LIST", required = true, help_heading = "What is run")]
+    /// Comma-separated list of core counts (1,2,4) and ranges that include both ends (1:8), with an
+    /// optional step (1:64:*2, 4:32:+4). A run on p cores has p threads, or p ranks with --mpi.
+    #[arg(long, short, value_name = "LIST", required = true, help_heading = "Sweep")]
     cores: String,
-    /// A file with the options of a sweep: a line `reps = 3` stands for `--reps 3`, and `program` for
-    /// the program. Options that are typed count instead of those in the file.
-    #[arg(long, value_name = "FILE", help_heading = "What is run")]
+    /// TOML file with the options of a sweep: `reps = 3` stands for --reps 3, and `program` for the
+    /// program. Options and the program on the command line take precedence.
+    #[arg(long, value_name = "FILE", help_heading = "Sweep")]
     plan: Option<PathBuf>,
-    /// An input: arguments for the program behind its others, with quotes as in a shell. May be
-    /// given several times; without any, cores are the only parameter.
+    /// One input: arguments to append to those of the program, with quotes as in a shell. Can be
+    /// repeated; without inputs, the core count is the only parameter.
     #[arg(
         long,
         short,
         value_name = "ARGUMENTS",
         allow_hyphen_values = true,
-        help_heading = "What is run"
+        help_heading = "Sweep"
     )]
     input: Vec<String>,
-    /// Inputs with commas between, as PaScal Analyzer has them.
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "What is run")]
+    /// Comma-separated list of inputs, as in PaScal Analyzer.
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "Sweep")]
     inputs: Option<String>,
-    /// A file with an input on each line; empty lines and those that begin with # do not count.
-    #[arg(long, value_name = "FILE", help_heading = "What is run")]
+    /// File with one input per line; empty lines and lines that begin with # are ignored.
+    #[arg(long, value_name = "FILE", help_heading = "Sweep")]
     inputs_file: Option<PathBuf>,
-    /// Repetitions of each configuration.
+    /// Number of repetitions of each configuration.
     #[arg(
         long,
         short,
         value_name = "N",
         default_value_t = 1,
         conflicts_with = "rel_ci",
-        help_heading = "What is run"
+        help_heading = "Sweep"
     )]
     reps: u32,
-    /// Repeat each configuration until the 95 % confidence interval of its mean time is at most this
-    /// far to either side, in per cent of the mean.
-    #[arg(long, value_name = "PERCENT", help_heading = "What is run")]
+    /// Repeat each configuration until the half-width of the 95 % confidence interval of its mean
+    /// time is at most this percentage of the mean.
+    #[arg(long, value_name = "PERCENT", help_heading = "Sweep")]
     rel_ci: Option<f64>,
-    /// Minimum number of repetitions, with --rel-ci.
+    /// With --rel-ci: minimum number of repetitions.
     #[arg(
         long,
         value_name = "N",
         default_value_t = 3,
         requires = "rel_ci",
-        help_heading = "What is run"
+        help_heading = "Sweep"
     )]
     min_reps: u32,
-    /// Maximum number of repetitions, with --rel-ci.
+    /// With --rel-ci: maximum number of repetitions.
     #[arg(
         long,
         value_name = "N",
         default_value_t = 30,
         requires = "rel_ci",
-        help_heading = "What is run"
+        help_heading = "Sweep"
     )]
     max_reps: u32,
-    /// Order of the runs: interleave (one repetition of everything after the other), ascending or
-    /// descending (by cores, all repetitions of a configuration at once), or random, random:SEED
-    /// (one repetition of everything after the other, each shuffled).
+    /// Order of the runs: interleave (all configurations once per repetition), ascending or
+    /// descending (by core count, all repetitions of a configuration in a row), or random or
+    /// random:SEED (as interleave, with each repetition shuffled).
     #[arg(
         long,
         value_name = "ORDER",
         default_value = "interleave",
         value_parser = order,
-        help_heading = "What is run"
+        help_heading = "Sweep"
     )]
     order: ChosenOrder,
-    /// Warm-up runs of each configuration before its first one; they are not kept.
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "What is run")]
+    /// Number of warm-up runs before the first run of each configuration; they are not stored.
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Sweep")]
     warmup: u32,
-    /// Dry run: print the runs without executing them.
-    #[arg(long, help_heading = "What is run")]
+    /// Print the runs without executing them.
+    #[arg(long, help_heading = "Sweep")]
     dry_run: bool,
 
     /// Placeholder for the core count in arguments, inputs, --mpi and --env.
-    #[arg(long, value_name = "TEXT", default_value = "__nt__", help_heading = "How it is run")]
+    #[arg(long, value_name = "TEXT", default_value = "__nt__", help_heading = "Execution")]
     nt_token: String,
-    /// Environment variable of the program. OMP_NUM_THREADS and its like (RAYON, OPENBLAS, MKL, BLIS,
-    /// NUMEXPR, JULIA, GOMAXPROCS) are the core count unless they are set here.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "How it is run")]
+    /// Environment variable of the program; can be repeated. OMP_NUM_THREADS and similar variables
+    /// (RAYON, OPENBLAS, MKL, BLIS, NUMEXPR, JULIA, GOMAXPROCS) are set to the core count unless
+    /// specified here.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Execution")]
     env: Vec<(String, String)>,
-    /// Bind the program to as many processors as it has cores.
-    #[arg(long, value_enum, default_value = "none", help_heading = "How it is run")]
+    /// Bind each run to as many processors as its core count.
+    #[arg(long, value_enum, default_value = "none", help_heading = "Execution")]
     bind: Bind,
-    /// Launcher of an MPI program; {p} stands for the core count. OMP_NUM_THREADS and its like are 1.
-    #[arg(long, value_name = "LAUNCHER", help_heading = "How it is run")]
+    /// Launcher of an MPI program, such as 'mpirun -n {p}'; {p} stands for the core count.
+    /// OMP_NUM_THREADS and similar variables are set to 1.
+    #[arg(long, value_name = "LAUNCHER", help_heading = "Execution")]
     mpi: Option<String>,
-    /// Make each run a job of Slurm: one job array for each core count. The file fills as jobs end;
-    /// after Ctrl+C they go on, and --resume takes over what they measured.
+    /// Submit each run as a Slurm job, in one job array per core count. Results are added to the
+    /// file as jobs end; jobs continue after Ctrl+C, and --resume collects their results.
     #[arg(
         long,
         conflicts_with_all = ["bind", "record", "auto_regions", "frequencies", "governor", "ipmi",
             "warmup", "rel_ci", "give_up", "stop_below", "idle", "show_output", "order"],
-        help_heading = "How it is run"
+        help_heading = "Execution"
     )]
     slurm: bool,
-    /// Options for sbatch, as on a command line: '--partition=short --time=10 --exclusive'.
+    /// Options for sbatch, such as '--partition=short --time=10 --exclusive'.
     #[arg(
         long,
         value_name = "OPTIONS",
         requires = "slurm",
         allow_hyphen_values = true,
-        help_heading = "How it is run"
+        help_heading = "Execution"
     )]
     sbatch: Option<String>,
-    /// Timeout of a run, such as 90s, 10min or 2h; such a run is ended and counts as failed.
-    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "How it is run")]
+    /// Timeout of a run, such as 90s, 10min or 2h; a run that exceeds it is terminated and counts
+    /// as failed.
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Execution")]
     timeout: Option<Duration>,
-    /// End a run that uses no CPU time for this long; it counts as failed.
-    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "How it is run")]
+    /// Terminate a run that uses no CPU time for this long; it counts as failed.
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Execution")]
     idle_timeout: Option<Duration>,
     /// Pause between runs.
-    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "How it is run")]
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Execution")]
     idle: Option<Duration>,
-    /// Measure the energy of the processors during each run (RAPL); reading it needs root on most
-    /// machines.
-    #[arg(long, help_heading = "How it is run")]
+    /// Measure the energy of the processors during each run (RAPL); requires root on most machines.
+    #[arg(long, help_heading = "Execution")]
     energy: bool,
-    /// Clock frequencies in kHz with commas between, such as 1200000,2300000: one more parameter,
-    /// `frequency`. Needs root, and a machine whose kernel lets frequencies be chosen (cpufreq).
-    #[arg(long, alias = "frqs", value_name = "LIST", help_heading = "What is run")]
+    /// Comma-separated list of clock frequencies in kHz, such as 1200000,2300000, as an additional
+    /// parameter `frequency`. Requires root and a kernel that can set frequencies (cpufreq).
+    #[arg(long, alias = "frqs", value_name = "LIST", help_heading = "Sweep")]
     frequencies: Option<String>,
-    /// Governor of frequencies during each run, such as performance; afterwards it is what it was.
-    #[arg(long, alias = "govr", value_name = "GOVERNOR", help_heading = "How it is run")]
+    /// Frequency governor during each run, such as performance; restored afterwards.
+    #[arg(long, alias = "govr", value_name = "GOVERNOR", help_heading = "Execution")]
     governor: Option<String>,
-    /// Count these events in each run, with commas between, by the names of perf: task-clock,
-    /// page-faults, context-switches, cpu-migrations; where the processor counts them, cycles,
+    /// Comma-separated list of events to count in each run, named as in perf: task-clock,
+    /// page-faults, context-switches, cpu-migrations; if supported by the processor, also cycles,
     /// instructions, cache-misses, branch-misses and others.
     #[arg(
         long,
@@ -168,56 +171,55 @@ pub(crate) struct MeasureArgs {
         value_name = "LIST",
         value_delimiter = ',',
         conflicts_with = "record",
-        help_heading = "How it is run"
+        help_heading = "Execution"
     )]
     counters: Vec<String>,
     #[command(flatten)]
     series: Box<SeriesArgs>,
-    /// Record each run by sampling, into an archive in this folder; `scaling` makes maps of every
-    /// function of them.
-    #[arg(long, value_name = "FOLDER", help_heading = "How it is run")]
+    /// Record each run by sampling, as an archive in this folder; `scaling` computes maps of every
+    /// function from them.
+    #[arg(long, value_name = "FOLDER", help_heading = "Execution")]
     record: Option<PathBuf>,
-    /// Record calls of MPI in these archives, with messages and collective operations, as
-    /// `parallax record --mpi` does; needs mpicc.
-    #[arg(long, requires = "record", help_heading = "How it is run")]
+    /// Record MPI calls in these archives, with messages and collective operations, as
+    /// `parallax record --mpi` does; requires mpicc.
+    #[arg(long, requires = "record", help_heading = "Execution")]
     record_mpi: bool,
-    /// Parallel regions of OpenMP (gcc, clang), and threads, become regions of the sweep, by file and
-    /// line, without marks in the program; needs a C compiler.
-    #[arg(long, help_heading = "How it is run")]
+    /// Record OpenMP parallel regions (gcc, clang) and threads as regions of the sweep, by file and
+    /// line, without marks in the program; requires a C compiler.
+    #[arg(long, help_heading = "Execution")]
     auto_regions: bool,
-    /// Give up on a configuration after this many failures without a success.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "How it is run")]
+    /// Skip a configuration after this many failures without a success.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Execution")]
     give_up: Option<u32>,
-    /// Do not run an input on more cores once its parallel efficiency is below this, relative to the
-    /// fewest cores that were measured.
-    #[arg(long, value_name = "PERCENT", help_heading = "How it is run")]
+    /// Skip higher core counts of an input once its parallel efficiency is below this percentage,
+    /// relative to the smallest core count measured.
+    #[arg(long, value_name = "PERCENT", help_heading = "Execution")]
     stop_below: Option<f64>,
 
-    /// Keep stdout and stderr of the program, in two files for each run in this folder.
+    /// Save stdout and stderr of the program to this folder, in two files per run.
     #[arg(long, value_name = "FOLDER", help_heading = "Files and output")]
     keep_output: Option<PathBuf>,
-    /// Show the output of the program, on standard error.
+    /// Show the output of the program on stderr.
     #[arg(long, conflicts_with = "keep_output", help_heading = "Files and output")]
     show_output: bool,
-    /// Discard the output of the program. Otherwise the end of its standard error is shown when it
-    /// fails.
+    /// Discard the output of the program (default: show the end of its stderr if it fails).
     #[arg(
         long,
         conflicts_with_all = ["keep_output", "show_output"],
         help_heading = "Files and output"
     )]
     discard_output: bool,
-    /// Continue the file of --output: execute the runs that it lacks.
+    /// Continue the sweep in the file of --output: execute the missing runs.
     #[arg(long, help_heading = "Files and output")]
     resume: bool,
-    /// With --resume, repeat failed runs.
+    /// With --resume: repeat failed runs.
     #[arg(long, requires = "resume", help_heading = "Files and output")]
     retry_failed: bool,
 
     #[command(flatten)]
     live: LiveArgs,
 
-    /// The program and its arguments.
+    /// Program to run, with its arguments.
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     program: Vec<String>,
 }
@@ -225,13 +227,14 @@ pub(crate) struct MeasureArgs {
 /// What is read within runs.
 #[derive(Debug, Args)]
 struct SeriesArgs {
-    /// Read what --counters, --energy and --ipmi measure at this interval within each run, such as
-    /// 100ms; then `scaling` has it of regions, too.
-    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "How it is run")]
+    /// Sample the values of --counters, --energy and --ipmi at this interval within each run, such
+    /// as 100ms; `scaling` then also shows them by region.
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Execution")]
     sample: Option<Duration>,
-    /// Power of the machine during each run, by its management controller: local, SERVER or
-    /// USER@SERVER, which ipmitool asks; the password of a server is in the variable IPMI_PASSWORD.
-    #[arg(long, value_name = "CONTROLLER", help_heading = "How it is run")]
+    /// Measure the power of the machine during each run with ipmitool, from its management
+    /// controller: local, SERVER or USER@SERVER; the password of a server is read from
+    /// IPMI_PASSWORD.
+    #[arg(long, value_name = "CONTROLLER", help_heading = "Execution")]
     ipmi: Option<String>,
     /// `--counters LIST --sample 100ms`, as PaScal Analyzer writes it.
     #[arg(long, value_name = "LIST", value_delimiter = ',', hide = true, conflicts_with_all = ["counters", "record"])]
@@ -247,11 +250,11 @@ struct SeriesArgs {
 /// To which processors a run is bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Bind {
-    /// To none: the system and the program's runtime decide.
+    /// No binding: the system and the runtime of the program decide.
     None,
-    /// To adjacent cores, one socket after the other, cores before hardware threads.
+    /// Adjacent cores, one socket after the other, cores before hardware threads.
     Close,
-    /// To cores as far apart as possible, cores before hardware threads.
+    /// Cores as far apart as possible, cores before hardware threads.
     Spread,
 }
 
@@ -455,7 +458,7 @@ fn show(context: &Context, plan: &Plan, choices: &Choices) -> anyhow::Result<()>
         Repetitions::Fixed(_) => "",
         Repetitions::UntilInterval { .. } => " at most",
     };
-    context.note(format!("{} runs{most}; nothing was run", jobs.len()));
+    context.note(format!("{} runs{most}; nothing was executed", jobs.len()));
     Ok(())
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn expanded(
     let typed: Vec<&str> = words.iter().take(end).filter_map(|word| word.to_str()).collect();
     let Some(path) = named(&typed) else { return Ok(words) };
     let text = fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
-    let plan: Table = text.parse().map_err(|error| format!("{path} is no TOML: {error}"))?;
+    let plan: Table = text.parse().map_err(|error| format!("{path} is not valid TOML: {error}"))?;
     let given = given(&typed);
     let known: BTreeSet<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
     let mut options = Vec::new();

@@ -16,12 +16,12 @@ use crate::text::{Show, Style, TextTable, count, quantity};
 
 const EXAMPLES: &str = "\
 Examples:
-  parallax query DB -p summary -m 'time:sum (i)'              totals over all ranks
-  parallax query DB -p 'rank(0-9)' -c 'function(MPI_*)'       MPI calls of ten ranks
-  parallax query DB -c 'function(*)[time (i) > 5%]'           contexts above 5 %
+  parallax query DB -p summary -m 'time:sum (i)'          totals over all ranks
+  parallax query DB -p 'rank(0-9)' -c 'function(MPI_*)'   MPI calls of ten ranks
+  parallax query DB -c 'function(*)[time (i) > 5%]'       contexts above 5 %
   parallax query DB -c 'function(main) > function(*)' --raw --format csv
 
-Ranges include their end: rank(0-9) is ten ranks. The language: docs/query-language.md.";
+Ranges include their end: rank(0-9) is ten ranks. See docs/query-language.md for the syntax.";
 
 /// Columns from which on a line has room for ids.
 const WIDE: usize = 120;
@@ -32,19 +32,19 @@ const WIDE: usize = 120;
 pub(crate) struct QueryArgs {
     #[command(flatten)]
     database: Database,
-    /// Which profiles, such as 'rank(0-9).thread(0)'. Ranges include their end.
+    /// Profiles to include, such as 'rank(0-9).thread(0)'; ranges include their end.
     #[arg(long, short, value_name = "PROFILES")]
     profiles: Option<String>,
-    /// Which contexts, such as 'function(main).function(MPI_*)'.
+    /// Contexts to include, such as 'function(main).function(MPI_*)'.
     #[arg(long, short, value_name = "CONTEXTS")]
     contexts: Option<String>,
-    /// Which metrics, such as 'cputime:prop (i,e)'.
+    /// Metrics to include, such as 'cputime:prop (i,e)'.
     #[arg(long, short, value_name = "METRICS")]
     metrics: Option<String>,
-    /// Ids only, without readable names.
+    /// Show only ids, without names.
     #[arg(long)]
     raw: bool,
-    /// Also values of contexts that the database stores but the tree lacks.
+    /// Include values of contexts that are stored in the database but omitted from its tree.
     #[arg(long)]
     with_elided: bool,
     #[command(flatten)]
@@ -103,19 +103,20 @@ fn with_units(table: &Table, style: &Style) -> std::io::Result<Table> {
 pub(crate) struct TraceArgs {
     #[command(flatten)]
     part: PartArgs,
-    /// Ids only, without readable names.
+    /// Show only ids, without names.
     #[arg(long)]
     raw: bool,
-    /// Number and durations of samples, by this.
+    /// Show the number and durations of samples instead of the samples.
     #[arg(long, value_parser = names::<TraceBy>())]
     by: Option<TraceBy>,
-    /// Only samples that last this long or longer, such as 2ms or 1.5s.
+    /// With --by: minimum duration of samples, such as 2ms or 1.5s.
     #[arg(long, value_name = "TIME", value_parser = nanoseconds, requires = "by")]
     min_duration: Option<u64>,
-    /// Where to group them: auto, cpu, gpu or gpu:N; `devices` lists them. The result is the same.
+    /// Device on which samples are grouped: auto, cpu, gpu or gpu:N (see `parallax devices`); the
+    /// result does not depend on it.
     #[arg(long, value_name = "DEVICE", default_value = "auto", env = "PARALLAX_DEVICE")]
     device: DeviceChoice,
-    /// Say where they were grouped, and why there.
+    /// With --by: print the device on which samples were grouped, and the reason.
     #[arg(long, requires = "by")]
     stats: bool,
 }

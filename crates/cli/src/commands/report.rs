@@ -26,10 +26,10 @@ use crate::{open, scaling};
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     database: Database,
-    /// The metric to report; default: the best time metric of the database.
+    /// Metric to report (default: the most suitable time metric of the database).
     #[arg(long, short, value_name = "METRIC")]
     metric: Option<String>,
-    /// An earlier execution to compare with; a slowdown is reported as a finding.
+    /// Earlier run to compare with; a slowdown is reported as a finding.
     #[arg(long, value_name = "PATH")]
     against: Option<PathBuf>,
     /// List the numbers behind each finding.
@@ -37,7 +37,7 @@ pub(crate) struct ReportArgs {
     evidence: bool,
     #[command(flatten)]
     place: PlaceArgs,
-    /// Also write the report as one HTML file.
+    /// Also write the report to this file, as self-contained HTML.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     #[command(flatten)]
@@ -126,7 +126,7 @@ fn of_several_runs(
     words.extend(metric.map(|metric| format!("--metric={metric}")));
     words.extend(html.map(|html| format!("--html={}", html.display())));
     let typed = Cli::of(words.iter().map(Into::into))?;
-    context.note(format!("several runs: this is `{}`", words.join(" ")));
+    context.note(format!("several runs: same as `{}`", words.join(" ")));
     match typed.command {
         Command::Scaling(arguments) => {
             scaling::run(&arguments, &context.output, &context.stderr, &context.control)

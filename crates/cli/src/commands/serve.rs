@@ -20,27 +20,26 @@ use crate::text::{Level, Notice};
 /// What `open` serves, and how.
 #[derive(Debug, Args)]
 pub(crate) struct OpenArgs {
-    /// Profiles, traces, recordings, measurement files, or folders of them. Several are also
-    /// offered together, as one ensemble of runs.
+    /// Profiles, traces, recordings, measurement files, or folders of them; several paths are
+    /// offered individually and together, as an ensemble.
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
-    /// Port to listen on; default: any free one.
+    /// Port to listen on (default: any free port).
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
-    /// Name or address to listen on; default: reachable from this machine only.
+    /// Name or address to listen on (default: 127.0.0.1, reachable only from this machine).
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", hide_default_value = true)]
     bind: String,
-    /// Print the address only.
+    /// Only print the address.
     #[arg(long)]
     no_browser: bool,
-    /// Watch the files, and show them again when they change: a sweep that goes on, a trace that
-    /// grows, runs that are added.
+    /// Watch the files and show changes: a running sweep, a growing trace, additional runs.
     #[arg(long)]
     follow: bool,
-    /// Read the token from this file, or store a new one there, so that the address stays the same.
+    /// Read the token from this file, or write a new one to it, so that the address stays the same.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// End when standard input is closed: for programs that start this one.
+    /// Exit when standard input is closed, for programs that start the server.
     #[arg(long)]
     until_stdin_closes: bool,
     /// Print every request.

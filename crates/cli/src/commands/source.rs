@@ -16,7 +16,7 @@ use crate::text::TextTable;
 pub(crate) struct SourceArgs {
     #[command(flatten)]
     database: Database,
-    /// Path of the file, or the end of it, such as 'solver.c'.
+    /// Path of the source file, or the end of the path, such as 'solver.c'.
     #[arg(value_name = "FILE")]
     file: String,
     #[command(flatten)]

@@ -20,7 +20,8 @@ pub(crate) struct StatsArgs {
     /// Rows of the table.
     #[arg(long, value_parser = names::<StatsBy>(), default_value_t)]
     by: StatsBy,
-    /// Include helper threads: those that MPI, networks or the measurement start for themselves.
+    /// Include helper threads, which MPI, network libraries or the measurement tool start for their
+    /// own use.
     #[arg(long)]
     helpers: bool,
 }
@@ -47,7 +48,7 @@ pub(crate) struct MessagesArgs {
     /// Rows of the table.
     #[arg(long, value_parser = names::<MessagesBy>(), default_value_t)]
     by: MessagesBy,
-    /// Flows instead of messages, such as from a kernel launch to the kernel.
+    /// Show flows instead of messages, such as from a kernel launch to the kernel.
     #[arg(long)]
     flows: bool,
 }
@@ -69,8 +70,9 @@ pub(super) fn messages(context: &Context, arguments: MessagesArgs) -> anyhow::Re
 pub(crate) struct FindArgs {
     #[command(flatten)]
     part: PartArgs,
-    /// Words in function names, such as 'nccl reduce'; also a glob 'MPI_*', a '/regular
-    /// expression/' or one '"name"'; default: all.
+    /// Words in the function name, such as 'nccl reduce', a glob such as 'MPI_*', a regular
+    /// expression such as '/^MPI_I/', or an exact name such as '"MPI_Send"' (default: all
+    /// functions).
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// Minimum duration, such as 2ms or 1.5s.
@@ -82,13 +84,13 @@ pub(crate) struct FindArgs {
     /// Sort by start time instead of duration.
     #[arg(long)]
     first: bool,
-    /// Histogram of durations instead of individual calls.
+    /// Show a histogram of durations instead of individual calls.
     #[arg(long, conflicts_with = "first")]
     histogram: bool,
-    /// Maximum number of calls; a note says how many match.
+    /// Maximum number of calls to show; a note gives the number of matches.
     #[arg(long, value_name = "N", default_value_t = FindRequest::default().max_rows)]
     limit: u32,
-    /// Also what the trace recorded with each call, such as the grid of a kernel.
+    /// Also show the arguments recorded with each call, such as the grid of a kernel.
     #[arg(long, conflicts_with = "histogram")]
     arguments: bool,
 }

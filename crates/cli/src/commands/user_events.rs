@@ -16,17 +16,17 @@ use crate::text::{Show, Style, TextTable, quantity, width_of};
 pub(crate) struct UserEventsArgs {
     #[command(flatten)]
     database: Database,
-    /// Only the event of this name, or those that match this glob, such as 'Message size*'.
+    /// Show only the event with this name, or events that match this glob, such as 'Message size*'.
     #[arg(long, short, value_name = "NAME")]
     event: Option<String>,
     /// Rows of the table.
     #[arg(long, value_enum, default_value = "event")]
     by: By,
-    /// Only events in this context, by location: its id in the database, or an expression such as
-    /// 'function(MPI_Send)'; of several contexts the one with the largest value is used.
+    /// Show only events in this context, by location: a context id, or an expression such as
+    /// 'function(MPI_Send)'; if several contexts match, the one with the largest value is used.
     #[arg(long, short, value_name = "CONTEXT", conflicts_with = "by")]
     context: Option<String>,
-    /// Locations, such as 'rank(0-9)'; ranges include their end.
+    /// Locations to include, such as 'rank(0-9)'; ranges include their end.
     #[arg(long, short, value_name = "PROFILES")]
     profiles: Option<String>,
 }
@@ -34,11 +34,11 @@ pub(crate) struct UserEventsArgs {
 /// Rows of `user-events`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum By {
-    /// Events, over all locations.
+    /// Events, aggregated over all locations.
     Event,
-    /// Events by context, over all locations.
+    /// Events by context, aggregated over all locations.
     Context,
-    /// Events at each location.
+    /// Events by location.
     Location,
 }
 

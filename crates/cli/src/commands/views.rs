@@ -69,13 +69,13 @@ fn write_tree(
 pub(crate) struct TreeArgs {
     #[command(flatten)]
     database: Database,
-    /// Begin at the contexts of this expression, such as 'function(solve)'.
+    /// Start at the contexts that match this expression, such as 'function(solve)'.
     #[arg(long, value_name = "CONTEXTS")]
     from: Option<String>,
-    /// Deepest level to show.
+    /// Maximum depth of the tree.
     #[arg(long, short)]
     depth: Option<u32>,
-    /// Hot path: least share of its parent's inclusive value that a child has, in per cent.
+    /// Hot path: minimum share of a child in the inclusive value of its parent, in per cent.
     #[arg(long, value_name = "PERCENT", default_value_t = 50.0)]
     hot: f64,
     #[command(flatten)]
@@ -110,16 +110,17 @@ pub(super) fn tree(context: &Context, arguments: TreeArgs) -> anyhow::Result<()>
 pub(crate) struct CallersArgs {
     #[command(flatten)]
     database: Database,
-    /// Only the contexts of this expression, such as 'function(solve)', and what they call.
+    /// Include only the contexts that match this expression, such as 'function(solve)', and their
+    /// callees.
     #[arg(long, value_name = "CONTEXTS")]
     from: Option<String>,
-    /// Only functions whose name matches this glob, such as 'MPI_*'.
+    /// Show only functions whose names match this glob, such as 'MPI_*'.
     #[arg(long, value_name = "GLOB")]
     function: Option<String>,
-    /// Only the function of exactly this name, as rows show it.
+    /// Show only the function with exactly this name, as shown in the rows.
     #[arg(long, value_name = "NAME", conflicts_with = "function")]
     exact: Option<String>,
-    /// Maximum depth of a chain of callers.
+    /// Maximum depth of caller chains.
     #[arg(long, short)]
     depth: Option<u32>,
     #[command(flatten)]
@@ -175,10 +176,11 @@ const fn title_of(by: FlatBy) -> &'static str {
 pub(crate) struct FlatArgs {
     #[command(flatten)]
     database: Database,
-    /// Only the contexts of this expression, such as 'function(solve)', and what they call.
+    /// Include only the contexts that match this expression, such as 'function(solve)', and their
+    /// callees.
     #[arg(long, value_name = "CONTEXTS")]
     from: Option<String>,
-    /// What to group by.
+    /// Rows of the table.
     #[arg(long, value_parser = names::<FlatBy>(), default_value_t)]
     by: FlatBy,
     #[command(flatten)]

@@ -15,7 +15,7 @@ use crate::text::{Show, TextTable};
 pub(crate) struct WorkflowArgs {
     #[command(flatten)]
     part: PartArgs,
-    /// Rows of the table; as text both tables are shown where nothing is chosen.
+    /// Rows of the table (default: both tables in text output, exchange in other formats).
     #[arg(long, value_enum)]
     by: Option<By>,
 }
@@ -25,7 +25,7 @@ pub(crate) struct WorkflowArgs {
 pub(crate) enum By {
     /// Components: ranks, hosts, times.
     Component,
-    /// What goes from one component to another.
+    /// Exchanges between components.
     Exchange,
 }
 

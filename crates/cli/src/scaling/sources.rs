@@ -56,7 +56,7 @@ pub(crate) fn file(path: &Path) -> anyhow::Result<Source> {
     let failed = || format!("cannot open {}", path.display());
     let (folder, name) = around(path, Reading::Streamed).with_context(failed)?;
     let file = folder.open(&name).with_context(failed)?;
-    file.with_context(|| format!("{}: there is no such file", failed()))
+    file.with_context(|| format!("{}: no such file", failed()))
 }
 
 /// What is at `path`: a file or an experiment, or the experiments of a folder, or else its files of
@@ -84,7 +84,7 @@ fn sources_at(
         not_used.clone().map(|file| format!("{} {}", path.join(&file.path).display(), file.reason));
     notes.extend(told.take(MOST_TOLD));
     let more = not_used.count().saturating_sub(MOST_TOLD);
-    notes.extend((more > 0).then(|| format!("{more} more files are not used")));
+    notes.extend((more > 0).then(|| format!("{more} more files are ignored")));
     notes.extend(found.notes());
     let is_trace = |data: &DataSet| matches!(data.content, DataContent::Trace(_));
     let has_other = found.experiments().any(|data| !is_trace(data));

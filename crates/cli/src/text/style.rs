@@ -30,12 +30,12 @@ pub(crate) struct Style {
 /// When to write colours, as given on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum ColourChoice {
-    /// On a terminal, unless `NO_COLOR` is set.
+    /// If the output is a terminal and NO_COLOR is not set.
     #[default]
     Auto,
-    /// Always.
+    /// Always use colours.
     Always,
-    /// Never.
+    /// Never use colours.
     Never,
 }
 
