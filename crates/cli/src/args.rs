@@ -243,7 +243,7 @@ impl std::str::FromStr for Prune {
                 .filter(|percent| (0.0..=100.0).contains(percent))
                 .map(Self::BelowPercent)
                 .ok_or_else(|| {
-                    format!("{other} is none of mpi, openmp, lines, or a percentage such as 1%")
+                    format!("{other} is not mpi, openmp, lines, or a percentage such as 1%")
                 }),
         }
     }
@@ -276,12 +276,12 @@ pub(crate) fn nanoseconds(text: &str) -> Result<u64, String> {
         "us" => 1e3,
         "ms" => 1e6,
         "s" => 1e9,
-        _ => return Err("write a number with its unit: ns, us, ms or s, such as 2ms".into()),
+        _ => return Err("expected a number with a unit (ns, us, ms or s), such as 2ms".into()),
     };
     match number.trim().parse::<f64>() {
         // A cast of a float saturates.
         Ok(number) if number >= 0.0 => Ok((number * scale).round() as u64),
-        _ => Err("write a number that is not negative, such as 2ms".into()),
+        _ => Err("expected a non-negative number, such as 2ms".into()),
     }
 }
 
@@ -289,6 +289,6 @@ pub(crate) fn nanoseconds(text: &str) -> Result<u64, String> {
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
-        _ => Err("write a number of seconds, such as 30".to_owned()),
+        _ => Err("expected a number of seconds, such as 30".to_owned()),
     }
 }

@@ -23,11 +23,11 @@ pub(crate) fn open(url: &str) -> bool {
 pub(crate) fn advice(port: u16) -> String {
     if std::env::var_os("SSH_CONNECTION").is_some() {
         return format!(
-            "no browser here; on your own machine run `ssh -L {port}:localhost:{port}` to this one, \
-             and open the address there"
+            "no browser available; run `ssh -L {port}:localhost:{port}` to this machine on your \
+             own computer, and open the address there"
         );
     }
-    "no browser could be opened; open the address yourself".to_owned()
+    "cannot open a browser; open the address manually".to_owned()
 }
 
 /// Programs that open addresses, the best first, with arguments that come before the address.

@@ -20,7 +20,7 @@ impl FromStr for DeviceChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text} is not a device; write auto, cpu, gpu or gpu:N");
+        let wrong = || format!("{text} is not a device; expected auto, cpu, gpu or gpu:N");
         match text {
             "auto" => Ok(Self::Auto),
             "cpu" => Ok(Self::Cpu),

@@ -147,7 +147,7 @@ impl Output {
             if self.format.is_binary() && stdout.is_terminal() {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
-                    "this format is binary; write it to a file with --output FILE, or into a pipe",
+                    "this format is binary; write it to a file with --output FILE, or to a pipe",
                 ));
             }
             let mut out = BufWriter::with_capacity(BUFFER_BYTES, stdout);
@@ -164,7 +164,7 @@ impl Output {
         let (written, len) = write_whole(path, write);
         written.map_err(|error| {
             let why = if is_full(&error) {
-                let remedy = "free space there or name a file on another disk";
+                let remedy = "free space there, or specify a file on another disk";
                 let needed = self.most_bytes.map_or(Needed::MoreThan(len), Needed::AtMost);
                 room::explain(path, needed, remedy)
             } else {
@@ -186,7 +186,8 @@ pub(crate) fn parquet(table: &Table, out: &mut (dyn Write + Send)) -> io::Result
 pub(crate) fn parquet(_: &Table, _: &mut (dyn Write + Send)) -> io::Result<()> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
-        "this build has no Parquet; build it with the feature `parquet`, or use --format arrow",
+        "this build does not support Parquet; rebuild with the feature `parquet`, or use --format \
+         arrow",
     ))
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn convert(
             Ok(issues)
         }
         Err(error) => {
-            let remedy = "free space there or name an archive on another disk";
+            let remedy = "free space there, or specify an archive on another disk";
             Err(explained(error.into(), sink, output, &failed(), remedy))
         }
     }

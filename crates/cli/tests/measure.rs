@@ -290,7 +290,7 @@ fn programs_that_do_nothing_are_ended_and_busy_ones_are_not() {
         ["-c", "1", "-i", "busy", "-i", "idle", "--idle-timeout", "2s", "--timeout", "10min"];
     let output = place.measure(&options, &["./app"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(error_of(&output).contains("used no processor for 2"), "{}", error_of(&output));
+    assert!(error_of(&output).contains("used no CPU time for 2"), "{}", error_of(&output));
     let (_, data) = place.sweep();
     let (busy, idle) = (&data["1;0;1"], &data["1;1;1"]);
     assert_eq!((&busy["exit_status"], &idle["exit_status"]), (&0.into(), &124.into()));
@@ -347,7 +347,7 @@ fn a_dry_run_says_everything_and_runs_nothing() {
     assert_eq!(lines.len(), 4, "{out}");
     assert!(lines[2].contains("OMP_NUM_THREADS=2 ") && lines[2].contains("taskset -c "), "{out}");
     assert!(lines[2].contains("./app 2 a 'b c'"), "{out}");
-    assert!(err.contains("nothing was run"), "{err}");
+    assert!(err.contains("nothing was executed"), "{err}");
     assert_eq!(place.names(), ["app"]);
 }
 
@@ -605,9 +605,9 @@ fn a_sweep_in_a_file_is_the_sweep_of_its_options() {
     assert!(told[0].starts_with("3/3/3 cores/") && told[0].ends_with("/other x"), "{told:?}");
     // What is wrong is said with its place.
     for (text, said) in [
-        ("reps = \n", "parallax.toml is no TOML: "),
-        ("repetitions = 2\n", "parallax.toml: repetitions is no option of measure"),
-        ("cores = [[1]]\n", "parallax.toml: cores is array, where a text or a number is expected"),
+        ("reps = \n", "parallax.toml is not valid TOML: "),
+        ("repetitions = 2\n", "parallax.toml: repetitions is not an option of measure"),
+        ("cores = [[1]]\n", "parallax.toml: cores is array, expected a string or a number"),
         ("reps = 'many'\n", "invalid value 'many' for '--reps <N>'"),
     ] {
         fs::write(&plan, text).unwrap();

@@ -355,7 +355,7 @@ fn a_program_without_parallel_regions_is_said_to_have_none() {
     let text = "int main(void) { return 0; }";
     let Some(app) = Built::new(&[], &[("main.c", text)]) else { return };
     let (said, file) = app.measured(AUTOMATIC);
-    assert!(said.contains("warning: no parallel region was seen"), "{said}");
+    assert!(said.contains("warning: no parallel regions found"), "{said}");
     assert!(file["data"]["1;1"]["regions"].is_null());
     assert_eq!(file["config"]["auto_instrumentation"], true);
 }

@@ -251,7 +251,10 @@ fn a_program_that_is_killed_or_has_no_room_keeps_what_it_recorded() {
     let options = ["--cores", "1", "--env", "PARALLAX_LIMIT_MB=2"];
     let output = app.measure(&options, &["./app", "many"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("1 of 1 runs had no room for the times of all their regions"), "{said}");
+    assert!(
+        said.contains("1 of 1 runs ran out of memory for the times of their regions"),
+        "{said}"
+    );
     let file: Value = serde_json::from_slice(&fs::read(app.file()).unwrap()).unwrap();
     let kept = counts(&file["data"]["1;1"])[0].1;
     assert!(kept > 10_000 && kept < 100_000, "{kept}");
@@ -350,6 +353,6 @@ fn parallel_directives_get_marks_and_are_regions_then() {
     // In the file itself; a second time there is nothing to do.
     assert_eq!(mark(&["--write"]).0, "");
     assert_eq!(fs::read_to_string(&file).unwrap(), marked);
-    assert!(mark(&["--write"]).1.contains("no parallel directive without marks"));
+    assert!(mark(&["--write"]).1.contains("no parallel directives without marks"));
     assert_eq!(fs::read_to_string(&file).unwrap(), marked);
 }

@@ -118,7 +118,7 @@ fn what_names_no_component_is_refused_with_near_names() {
     let (told, _) = stderr(place, &["convert", "md.json", "md.json", "run.parallax"]);
     assert!(told.contains("two components are called"), "{told}");
     let (told, _) = stderr(place, &["convert", "md.json"]);
-    assert!(told.contains("name the trace, then the archive"), "{told}");
+    assert!(told.contains("specify the trace, then the archive"), "{told}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub(super) fn anomalies(context: &Context, arguments: AnomaliesArgs) -> anyhow::
     notes.extend(limit_note(&table, reply.total));
     if let Some(detector) = reply.detector.as_ref().filter(|_| !reply.is_compared) {
         let calls = counted(reply.total, "call");
-        notes.push(format!("{detector} takes {calls} of this part for anomalies."));
+        notes.push(format!("{detector} reported {calls} of this part as anomalies."));
     } else if reply.found > 0 {
         notes.push(format!(
             "{} of {} compared calls take {:.3} s longer than the medians of their functions.",

@@ -45,11 +45,11 @@ pub(super) fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<(
         .map(|text| Gate::parse(text).map_err(ServiceError::from))
         .collect::<Result<Vec<_>, _>>()?;
     if args.paths.len() + args.vs.len() < 2 {
-        anyhow::bail!("name two versions or more; the others are compared with the first");
+        anyhow::bail!("at least two versions are required; the first is the reference");
     }
     if args.paths.iter().chain(&args.vs).any(|path| scaling::is_ensemble(path)) {
         if !gates.is_empty() || args.folded.is_some() {
-            anyhow::bail!("--fail-if and --folded work for databases, profiles and traces only");
+            anyhow::bail!("--fail-if and --folded require databases, profiles or traces");
         }
         return scaling::compare(args, &context.output, &context.stderr, &context.control);
     }

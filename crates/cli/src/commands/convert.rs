@@ -113,19 +113,19 @@ pub(super) fn convert(context: &Context, arguments: &ConvertArgs) -> anyhow::Res
         return to_parquet(context, arguments, plain, output);
     }
     if arguments.members.cluster.is_some() {
-        anyhow::bail!("--cluster: a cluster makes tables, with --to parquet, and no archives");
+        anyhow::bail!("--cluster requires --to parquet; archives cannot be written by a cluster");
     }
     let mut inputs = Vec::new();
     for text in &arguments.component {
-        let (name, path) = text.split_once('=').with_context(|| {
-            format!("{text} is not written as NAME=TRACE, such as md=md/traces.otf2")
-        })?;
+        let (name, path) = text
+            .split_once('=')
+            .with_context(|| format!("{text}: expected NAME=TRACE, such as md=md/traces.otf2"))?;
         inputs.push(NamedPath { name: Some(name.to_owned()), path: PathBuf::from(path) });
     }
     inputs.extend(plain.iter().map(|path| NamedPath { name: None, path: path.clone() }));
     if inputs.is_empty() {
         anyhow::bail!(
-            "only one path given: name the trace, then the archive to write, such as {} \
+            "only one path given: specify the trace, then the archive to write, such as {} \
              run.parallax",
             output.display()
         );
@@ -171,8 +171,8 @@ fn to_parquet(
             .any(|given| !given.is_empty());
     if is_workflow {
         anyhow::bail!(
-            "options of workflows make archives: convert the traces into an archive, then that with \
-             --to parquet"
+            "workflow options apply to archives only: convert the traces into an archive first, \
+             then the archive with --to parquet"
         );
     }
     let locations = arguments.part_locations.map_or(usize::MAX, NonZeroUsize::get);
@@ -191,8 +191,8 @@ fn profile(
     if !arguments.offset.is_empty() || !arguments.ranks.is_empty() || arguments.align != Align::Auto
     {
         anyhow::bail!(
-            "{} would be the profile of a workflow, which has no clocks and no trace ranges: omit \
-             --align, --offset and --ranks, or end its name in .parallax for an archive of traces",
+            "{} is a workflow profile, which has no clocks and no ranges of ranks: omit --align, \
+             --offset and --ranks, or use the extension .parallax for an archive of traces",
             output.display()
         );
     }
@@ -220,7 +220,7 @@ fn profiles(inputs: &[NamedPath]) -> anyhow::Result<Vec<(String, ProfileInput)>>
             Located::Folder(folder) => (place.file_name(), ProfileInput::Folder(folder)),
             Located::File(folder, name) => {
                 let file = folder.open(&name).with_context(failed)?;
-                let file = file.ok_or_else(|| anyhow::anyhow!("{shown} is not there any more"))?;
+                let file = file.ok_or_else(|| anyhow::anyhow!("{shown} no longer exists"))?;
                 (place.file_stem(), ProfileInput::File(file, shown))
             }
         };

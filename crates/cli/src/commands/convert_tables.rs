@@ -131,14 +131,14 @@ pub(super) fn tables(
     let over = open_over(context, input, members, size.rows)?;
     let failed = || format!("cannot write {}", output.display());
     if output.exists() {
-        anyhow::bail!("{} exists already; name a folder that is not there", output.display());
+        anyhow::bail!("{} exists already; specify a new folder", output.display());
     }
     let unfinished = Unfinished::new(output).with_context(failed)?;
     let folder = unfinished.content();
     fs::create_dir(&folder).with_context(failed)?;
     write(context, &over, &folder, size).with_context(failed)?;
     if let Some(path) = lost_file() {
-        anyhow::bail!("{} was cut short while it was read; convert again", path.display());
+        anyhow::bail!("{} was truncated while it was being read; convert it again", path.display());
     }
     unfinished.publish(output).with_context(failed)?;
     context.finish(&over.opened, &[]);

@@ -23,8 +23,8 @@ fn gpus() -> (Vec<Row>, Option<String>) {
     });
     let rows: Vec<Row> = rows.collect();
     let why = rows.is_empty().then(|| {
-        "No GPU found: no driver for Vulkan, Metal or Direct3D 12 offers one. Everything runs on the \
-         processor."
+        "No GPU found: no driver for Vulkan, Metal or Direct3D 12 provides one. All computations use \
+         the CPU."
             .to_owned()
     });
     (rows, why)
@@ -34,7 +34,7 @@ fn gpus() -> (Vec<Row>, Option<String>) {
 #[cfg(not(feature = "gpu"))]
 fn gpus() -> (Vec<Row>, Option<String>) {
     let why = format!(
-        "No GPUs: {}. Everything runs on the processor. Build it with --features gpu to use them.",
+        "No GPUs: {}. All computations use the CPU. Rebuild with --features gpu to use GPUs.",
         crate::device::WITHOUT
     );
     (Vec::new(), Some(why))
@@ -51,11 +51,11 @@ pub(super) fn devices(context: &Context, _: DevicesArgs) -> anyhow::Result<()> {
         Column::strings(name, doc, rows.iter().map(|row| row[at].clone()))
     };
     let table = Table::new(vec![
-        column("device", "What --device calls it.", 0),
-        column("name", "What its driver calls it.", 1),
+        column("device", "Name for --device.", 0),
+        column("name", "Name reported by the driver.", 1),
         column("kind", "processor; or discrete, integrated, virtual or software GPU.", 2),
-        column("interface", "The programming interface that it is reached through.", 3),
-        column("driver", "Its driver and version.", 4),
+        column("interface", "Programming interface used to access the device.", 3),
+        column("driver", "Driver and its version.", 4),
     ]);
     context.output.emit_with(&table, |style, out| {
         TextTable::new(&table).show("device", Show::Text).show("name", Show::Text).write(style, out)

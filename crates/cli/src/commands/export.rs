@@ -66,7 +66,8 @@ pub(super) fn export(context: &Context, arguments: &ExportArgs) -> anyhow::Resul
     })?;
     let written = std::fs::metadata(&path).map(|there| there.len()).unwrap_or_default();
     context.note(format!(
-        "{} is one page of {} with {} of data; it opens in any browser, without a network",
+        "{} is a single page of {} with {} of data; it opens in any browser, without a network \
+         connection",
         path.display(),
         size(written),
         size(selection.bytes()),
@@ -91,7 +92,7 @@ fn too_large(selection: &Selection, most: u64) -> String {
     ways.push("raise the limit with --max-size".to_owned());
     ways.push("or use `parallax open`, which has no limit".to_owned());
     format!(
-        "this would be a page with {} of data, and more than {} is slow to open in a browser \
+        "the page would contain {} of data; pages with more than {} are slow to open in a browser \
          (largest: {}); {}",
         size(selection.bytes()),
         size(most),

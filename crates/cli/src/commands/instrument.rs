@@ -41,19 +41,22 @@ pub(super) fn instrument(context: &Context, arguments: &InstrumentArgs) -> anyho
     if let Some(file) = &arguments.names {
         let named = parallax_record::add_names(file)?;
         if named == 0 && !context.is_quiet {
-            context.note("no address was given a name: all have one, or the program is gone");
+            context.note(
+                "no addresses were resolved: all have names already, or the program no longer \
+                 exists",
+            );
         }
         return Ok(());
     }
     let Some(cache) = parallax_places::cache_folder() else {
-        bail!("there is no folder for what is linked to the program; name one in PARALLAX_CACHE");
+        bail!("no cache folder for the library that is linked to the program; set PARALLAX_CACHE");
     };
     let tool = std::env::current_exe().context("cannot determine the path of this executable")?;
     let status = parallax_record::compile(&arguments.compiler, &cache, &tool)?;
     match status.code() {
         Some(0) => Ok(()),
         Some(status) => Err(Ended(u8::try_from(status).unwrap_or(1)).into()),
-        None => bail!("a signal ended the compiler"),
+        None => bail!("the compiler was terminated by a signal"),
     }
 }
 

@@ -59,7 +59,7 @@ impl<'a> Live<'a> {
     /// Offers the file of the sweep to the browser. The sweep goes on where that fails.
     pub(super) fn show(&mut self, path: &Path) {
         self.state = self.started(path).unwrap_or_else(|error| {
-            let message = format!("the sweep is not shown in the browser: {error:#}");
+            let message = format!("cannot show the sweep in the browser: {error:#}");
             Notice::new(Level::Warning, message).print(&self.context.stderr);
             State::Off
         });
@@ -72,7 +72,7 @@ impl<'a> Live<'a> {
         let server = Server::bind(places, options)?;
         let (url, port) = (server.url(), server.address().port());
         let background = Background::start(server)?;
-        self.context.note(format!("Parallax is at {url}, and shows each run as it ends"));
+        self.context.note(format!("Parallax is at {url} and shows each run when it ends"));
         serve::show(self.context, &url, port, self.arguments.no_browser);
         Ok(State::Shown(background, url))
     }
@@ -80,7 +80,7 @@ impl<'a> Live<'a> {
     /// Answers the browser until Ctrl+C, where it was asked for.
     pub(super) fn until_interrupted(self) -> anyhow::Result<()> {
         if let State::Shown(background, url) = self.state {
-            self.context.note(format!("the sweep stays at {url} until Ctrl+C"));
+            self.context.note(format!("the sweep remains available at {url} until Ctrl+C"));
             background.until_interrupted()?;
         }
         Ok(())

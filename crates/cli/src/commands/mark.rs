@@ -52,7 +52,7 @@ pub(super) fn mark(context: &Context, arguments: &MarkArgs) -> anyhow::Result<()
         let regions = regions.map(|region| format!("{} (line {})", region.number, region.line));
         let regions: Vec<_> = regions.collect();
         context.note(match &*regions {
-            [] => format!("{name} has no parallel directive without marks"),
+            [] => format!("{name} has no parallel directives without marks"),
             [one] => format!("marked in {name}: region {one}"),
             several => format!("marked in {name}: regions {}", several.join(", ")),
         });

@@ -272,7 +272,7 @@ fn order(text: &str) -> Result<ChosenOrder, String> {
         other => {
             let seed = other.strip_prefix("random:").and_then(|seed| seed.parse().ok());
             let seed =
-                seed.ok_or("write interleave, ascending, descending, random or random:SEED")?;
+                seed.ok_or("expected interleave, ascending, descending, random or random:SEED")?;
             Order::Random { seed }
         }
     };
@@ -282,7 +282,7 @@ fn order(text: &str) -> Result<ChosenOrder, String> {
 fn variable(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("write NAME=VALUE".to_owned()),
+        _ => Err("expected NAME=VALUE".to_owned()),
     }
 }
 
@@ -294,12 +294,12 @@ fn seconds(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err("write a time like 500ms, 90s, 10min or 2h".to_owned()),
+        _ => return Err("expected a time such as 500ms, 90s, 10min or 2h".to_owned()),
     };
     let number: Option<f64> = number.trim().parse().ok().filter(|number| *number > 0.0);
     number
         .and_then(|number| Duration::try_from_secs_f64(number * scale).ok())
-        .ok_or_else(|| "write a time above 0, such as 90s".to_owned())
+        .ok_or_else(|| "expected a time above 0, such as 90s".to_owned())
 }
 
 pub(super) fn measure(context: &Context, arguments: MeasureArgs) -> anyhow::Result<()> {
@@ -506,18 +506,18 @@ impl<'a> Progress<'a> {
                 for remark in remarks {
                     Notice::new(Level::Warning, remark.clone()).print(style);
                 }
-                let there = if done > 0 { format!("{done} are there, ") } else { String::new() };
+                let there = if done > 0 { format!("{done} finished, ") } else { String::new() };
                 let most = match self.plan.repetitions {
                     Repetitions::Fixed(_) => "",
                     Repetitions::UntilInterval { .. } => "at least ",
                 };
                 let runs = if left == 1 { "run" } else { "runs" };
                 let ends = match self.plan.slurm {
-                    Some(_) => "Ctrl+C ends waiting for the jobs and not the jobs",
-                    None => "Ctrl+C ends the sweep",
+                    Some(_) => "Ctrl+C stops waiting but not the jobs",
+                    None => "Ctrl+C stops the sweep",
                 };
                 self.say(&format!(
-                    "{there}{most}{left} {runs} to make; {ends}, and --resume goes on with it"
+                    "{there}{most}{left} {runs} to execute; {ends}, and --resume continues it"
                 ));
                 if let Order::Random { seed } = self.plan.order {
                     self.say(&format!("the order is random:{seed}"));
@@ -548,7 +548,7 @@ impl<'a> Progress<'a> {
                         format!("it failed {number} times and never succeeded")
                     }
                     Skip::Efficiency { cores, efficiency } => format!(
-                        "the efficiency on {cores} cores is {:.0} % already",
+                        "the efficiency on {cores} cores is already {:.0} %",
                         efficiency * 100.0
                     ),
                 };
@@ -614,12 +614,15 @@ fn failure(outcome: &Outcome, plan: &Plan, style: &Style) -> String {
     let limit = |limit: Option<Duration>| duration(limit.unwrap_or_default().as_secs_f64(), style);
     match (outcome.ended, outcome.signal) {
         (Some(Ended::Timeout), _) => {
-            format!("took longer than {} and was ended", limit(plan.timeout))
+            format!("took longer than {} and was terminated", limit(plan.timeout))
         }
         (Some(Ended::Idle), _) => {
-            format!("used no processor for {} and was ended after {took}", limit(plan.idle_timeout))
+            format!(
+                "used no CPU time for {} and was terminated after {took}",
+                limit(plan.idle_timeout)
+            )
         }
-        (None, Some(signal)) => format!("ended by signal {signal} after {took}"),
+        (None, Some(signal)) => format!("terminated by signal {signal} after {took}"),
         (None, None) => format!("exit status {} after {took}", outcome.exit_status),
     }
 }
@@ -641,20 +644,20 @@ fn finish(context: &Context, path: &Path, summary: &Summary) -> anyhow::Result<(
     if summary.succeeded > 0
         && let Err(error) = maps(context, path)
     {
-        Notice::new(Level::Warning, format!("no maps: {error:#}")).print(&context.stderr);
+        Notice::new(Level::Warning, format!("cannot show maps: {error:#}")).print(&context.stderr);
     }
     let shown = path.display();
     if !context.is_quiet {
         context.note(format!(
-            "{shown} has {} runs; `parallax scaling {shown}` shows this again, `parallax open \
-             {shown}` in the browser",
+            "{shown} has {} runs; show them again with `parallax scaling {shown}`, or in the \
+             browser with `parallax open {shown}`",
             summary.succeeded + summary.failed
         ));
     }
     if summary.lacking_regions > 0 {
         let text = format!(
-            "{} of {} runs had no room for the times of all their regions, which are incomplete \
-             there; PARALLAX_LIMIT_MB makes more room, fewer marks need less",
+            "{} of {} runs ran out of memory for the times of their regions, which are incomplete; \
+             raise PARALLAX_LIMIT_MB or use fewer marks",
             summary.lacking_regions,
             summary.succeeded + summary.failed
         );
@@ -665,8 +668,8 @@ fn finish(context: &Context, path: &Path, summary: &Summary) -> anyhow::Result<(
     }
     if summary.failed > 0 {
         anyhow::bail!(
-            "{} of {} runs failed: they are marked in {shown} and counted nowhere; --resume \
-             --retry-failed makes them again",
+            "{} of {} runs failed: they are marked in {shown} and excluded from all results; \
+             --resume --retry-failed repeats them",
             summary.failed,
             summary.succeeded + summary.failed
         );
@@ -677,15 +680,16 @@ fn finish(context: &Context, path: &Path, summary: &Summary) -> anyhow::Result<(
 /// What is missing of the regions that `--auto-regions` records.
 fn say_of_regions(context: &Context, automatic: &Automatic) {
     if !automatic.has_regions {
-        let text = "no parallel region was seen: --auto-regions knows those that gcc or clang \
-                    compiled for OpenMP (-fopenmp), with its runtime as a shared library, and \
-                    threads of pthread_create";
+        let text = "no parallel regions found: --auto-regions detects OpenMP regions compiled with \
+                    gcc or clang (-fopenmp) and a shared OpenMP runtime, and threads of \
+                    pthread_create";
         Notice::new(Level::Warning, text.to_owned()).print(&context.stderr);
     }
     for object in &automatic.without_lines {
         context.note(format!(
-            "{} has no debug information: its parallel regions and threads have names of functions \
-             or addresses instead of lines, and their numbers say nothing; -g adds lines",
+            "{} has no debug information: its parallel regions and threads are named after \
+             functions or addresses instead of lines, and their numbers have no meaning; compile \
+             with -g to get lines",
             printable(object)
         ));
     }

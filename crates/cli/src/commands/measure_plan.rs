@@ -38,7 +38,8 @@ pub(crate) fn expanded(
             program = program_of(value).map_err(|why| format!("{path}: program {why}"))?;
         } else if !known.contains(name.as_str()) || name == "plan" {
             return Err(format!(
-                "{path}: {key} is no option of measure; `parallax measure --help` lists them"
+                "{path}: {key} is not an option of measure; `parallax measure --help` lists the \
+                 options"
             ));
         } else if !given.contains(name.as_str()) {
             options.extend(option(&name, value).map_err(|why| format!("{path}: {key} {why}"))?);
@@ -104,7 +105,7 @@ fn scalar(value: &Value) -> Result<String, String> {
         Value::String(text) => Ok(text.clone()),
         Value::Integer(number) => Ok(number.to_string()),
         Value::Float(number) => Ok(number.to_string()),
-        other => Err(format!("is {}, where a text or a number is expected", other.type_str())),
+        other => Err(format!("is {}, expected a string or a number", other.type_str())),
     }
 }
 
@@ -113,6 +114,6 @@ fn program_of(value: &Value) -> Result<Vec<String>, String> {
     match value {
         Value::Array(words) => words.iter().map(scalar).collect(),
         Value::String(text) => split(text).map_err(|error| error.to_string()),
-        other => Err(format!("is {}, where a text or a list is expected", other.type_str())),
+        other => Err(format!("is {}, expected a string or a list", other.type_str())),
     }
 }

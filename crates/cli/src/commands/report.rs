@@ -49,7 +49,7 @@ pub(super) fn report(context: &Context, arguments: ReportArgs) -> anyhow::Result
     let path = database.path.display().to_string();
     if scaling::is_ensemble(&database.path) {
         if parts.members.cluster.is_some() {
-            anyhow::bail!("--cluster: measurements of several runs are asked on one machine");
+            anyhow::bail!("--cluster is not supported for measurements of several runs");
         }
         return of_several_runs(context, &path, metric, html);
     }

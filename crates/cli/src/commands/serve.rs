@@ -112,13 +112,13 @@ fn announcement<'a>(
         } else {
             say(&format!("Parallax is at {url}"))?;
             context.note(
-                "anyone with this address, which contains a token, can read these files \
-                          through this server; Ctrl+C ends it",
+                "anyone with this address, which contains a token, can read these files through \
+                 this server; stop it with Ctrl+C",
             );
         }
         if !is_local {
             let warning = "other machines can reach this server, and its traffic is not encrypted; \
-                           without --bind only this machine can";
+                           omit --bind to allow only this machine";
             Notice::new(Level::Warning, warning).print(&context.stderr);
         }
         show(context, &url, port, arguments.no_browser || is_json);
@@ -130,7 +130,7 @@ fn announcement<'a>(
 /// that cannot be.
 pub(super) fn show(context: &Context, url: &str, port: u16, is_address_only: bool) {
     if !Pages::is_embedded() {
-        let warning = "this build has no web page; run `cargo xtask web`, then build again";
+        let warning = "this build contains no web page; run `cargo xtask web` and rebuild";
         Notice::new(Level::Warning, warning).print(&context.stderr);
     }
     if !is_address_only && !browser::open(url) {

@@ -107,7 +107,7 @@ impl MapArgs {
         for text in &self.fix {
             let (name, value) = text
                 .split_once('=')
-                .ok_or_else(|| anyhow::anyhow!("--fix {text}: write NAME=VALUE"))?;
+                .ok_or_else(|| anyhow::anyhow!("--fix {text}: expected NAME=VALUE"))?;
             fixed.push((name.to_owned(), value.to_owned()));
         }
         fixed.extend(self.frequency.iter().map(|value| ("frequency".to_owned(), value.clone())));

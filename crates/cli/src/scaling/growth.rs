@@ -34,7 +34,7 @@ fn request(args: &ModelArgs) -> anyhow::Result<ModelsRequest> {
     let mut at = Vec::new();
     for text in &args.at {
         let (name, value) =
-            text.split_once('=').with_context(|| format!("--at {text}: write NAME=NUMBER"))?;
+            text.split_once('=').with_context(|| format!("--at {text}: expected NAME=NUMBER"))?;
         let value: f64 = value.trim().parse().with_context(|| format!("--at {text}"))?;
         at.push((name.trim().to_owned(), value));
     }

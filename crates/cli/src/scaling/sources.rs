@@ -112,7 +112,7 @@ fn source(data: &DataSet, control: &Control) -> anyhow::Result<ScalingSource> {
             // Its paths are relative to the folder of its file.
             let data = data_at(Path::new(&name))?;
             let DataContent::Trace(input) = &data.content else {
-                anyhow::bail!("{name} is no trace any more")
+                anyhow::bail!("{name} is no longer a trace")
             };
             ScalingContent::Folder(archive_of(input, &name, control)?)
         }

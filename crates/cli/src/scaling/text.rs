@@ -99,7 +99,7 @@ fn warnings(answer: &ScalingAnswer, style: &Style, out: &mut dyn Write) -> io::R
     }
     let rest = warnings.len().saturating_sub(MOST_WARNINGS);
     if rest > 0 {
-        let more = format!("{} {rest} more on the error stream", style.ellipsis());
+        let more = format!("{} {rest} more on stderr", style.ellipsis());
         writeln!(out, "{}", style.paint(Role::Secondary, &more))?;
     }
     if warnings.is_empty() { Ok(()) } else { writeln!(out) }

@@ -28,7 +28,9 @@ pub(crate) fn compare(
     let (old, new) = match (args.paths.as_slice(), args.vs.as_slice()) {
         ([old, new], []) => (std::slice::from_ref(old), std::slice::from_ref(new)),
         (old, new) if !new.is_empty() => (old, new),
-        _ => anyhow::bail!("measurements are compared in pairs: name the old and the new version"),
+        _ => {
+            anyhow::bail!("measurements are compared in pairs: specify the old and the new version")
+        }
     };
     let (old, new) = (open(old)?, open(new).context("after --vs")?);
     let metric = args.ensemble.metric.clone().filter(|name| old.value.metric(name).is_some());
