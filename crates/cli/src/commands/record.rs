@@ -36,25 +36,25 @@ pub(crate) struct RecordArgs {
         value_parser = clap::value_parser!(u32).range(1..=50_000)
     )]
     frequency: u32,
-    /// KiB of the stack that are kept with a sample, to find its callers: more for deep recursion and
+    /// Stack size of a sample in KiB, used to find its callers; increase it for deep recursion and
     /// large local arrays.
     #[arg(long, value_name = "KIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=63))]
     stack: u32,
-    /// Events to count by call path, comma-separated, by the names of `perf`: cache-misses,
-    /// page-faults, instructions. Each becomes a metric. EVENT@N takes a sample every N events instead
-    /// of about as many samples as --frequency says.
+    /// Count these events by call path, as additional metrics: comma-separated, named as in `perf`,
+    /// such as instructions, cache-misses or page-faults. EVENT@N takes a sample every N events (default:
+    /// about as many samples per second as --frequency).
     #[arg(long, value_name = "EVENTS", value_delimiter = ',')]
     counters: Vec<CountedEvent>,
-    /// Record the functions of Python programs: asks CPython 3.12 and later to name them
-    /// (PYTHONPERFSUPPORT), which makes calls in Python slower.
+    /// Record functions of Python programs, with CPython 3.12 and later (PYTHONPERFSUPPORT); makes calls
+    /// in Python slower.
     #[arg(long)]
     python: bool,
-    /// Record calls of MPI exactly, with messages and collective operations: by a library that is
-    /// compiled with mpicc (or what MPICC names) and loaded into the program.
+    /// Record MPI calls exactly, with messages and collective operations, through a library that is
+    /// compiled with mpicc (or the compiler named by MPICC) and loaded into the program.
     #[arg(long)]
     mpi: bool,
-    /// A fact that the archive is to keep, such as input=large; `scaling` takes it as a parameter
-    /// with --param input=meta:input. May be given several times.
+    /// Store a fact in the archive, such as input=large; `scaling` uses it as a parameter with
+    /// --param input=meta:input. Can be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = fact)]
     fact: Vec<(String, String)>,
     /// The program and its arguments.
