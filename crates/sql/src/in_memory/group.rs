@@ -63,6 +63,18 @@ fn first_step(node: &Arc<dyn ExecutionPlan>) -> Option<&AggregateExec> {
     }
 }
 
+/// Whether a node promises no other order of its rows than that of its keys. Where the table has an
+/// order, groups are promised in that of the key that the table is ordered by.
+fn ascends_by_key(node: &Arc<dyn ExecutionPlan>) -> bool {
+    let promised = node.properties().equivalence_properties().oeq_class();
+    promised.iter().all(|order| {
+        order.iter().enumerate().all(|(at, by)| {
+            let column = by.expr.downcast_ref::<Column>();
+            column.is_some_and(|column| column.index() == at) && !by.options.descending
+        })
+    })
+}
+
 impl Group {
     pub(super) fn of(node: &Arc<dyn ExecutionPlan>) -> Option<Self> {
         let last: &AggregateExec = node.downcast_ref()?;
@@ -80,6 +92,7 @@ impl Group {
             && !by.is_empty()
             && first.limit_options().is_none()
             && last.limit_options().is_none()
+            && ascends_by_key(node)
             && first.filter_expr().iter().all(Option::is_none);
         is_ours.then_some(())?;
         let source = Source::of(first.input())?;

@@ -33,6 +33,11 @@ const STATEMENTS: &[(&str, Order)] = &[
       (SELECT context_id, end_ns, CAST((end_ns - start_ns) % 1000 AS BIGINT) AS d FROM {table} AS t
        WHERE profile_id <> 1) AS s GROUP BY context_id HAVING count(*) > 2
       ORDER BY context_id DESC LIMIT 7", Order::Whole),
+    (
+        "SELECT profile_id, context_id, count(*) FROM {table} AS t
+         GROUP BY context_id, profile_id ORDER BY profile_id",
+        Order::First,
+    ),
     // Absent values, values that a real number cannot have, and sums that are too large.
     ("SELECT context_id, count(v), sum(v), min(v), avg(v) FROM
       (SELECT context_id, CASE WHEN profile_id % 3 = 1 THEN NULL ELSE end_ns - start_ns END AS v
