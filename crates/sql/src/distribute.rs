@@ -3,7 +3,7 @@
 //!
 //! A part is a table that is cut by locations with everything above it that works on each cut alone:
 //! conditions, projections, the first step of grouping, the larger side of a join. What has to see
-//! all rows stays with who asks.
+//! all rows stays with the client.
 
 use std::fmt;
 use std::sync::Arc;
@@ -120,7 +120,7 @@ impl Distribute {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         if scan(&node).is_some() && node.output_partitioning().partition_count() > 1 {
             let shown = shown(&node);
-            // The value of a subquery is known to who asks.
+            // The value of a subquery is known to the client.
             if !shown.contains("scalar_subquery(") {
                 let task = SqlTask {
                     planned: self.planned.clone(),
@@ -304,7 +304,7 @@ fn decoded(room: SqlRoom, expected: &SchemaRef) -> Result<Decoded> {
 /// The node of a plan that computes a part, and only that part.
 ///
 /// # Errors
-/// When the plan is another one than that of who asks.
+/// When the plan is another one than that of the client.
 pub(crate) fn part_of(
     plan: &Arc<dyn ExecutionPlan>,
     task: &SqlTask,
@@ -324,7 +324,7 @@ pub(crate) fn part_of(
 
 fn other_plan<T>() -> Result<T> {
     exec_err!(
-        "the statement is planned in another way than by who asks; all members of a cluster must be \
+        "the plan of the statement differs from that of the client; all members of a cluster must be \
          the same build of Parallax"
     )
 }
