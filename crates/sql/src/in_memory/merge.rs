@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array as _, ArrayRef};
+use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{SchemaRef, UInt32Type};
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::{JoinType, Result};
@@ -78,11 +78,8 @@ impl Merge {
             Some(chosen) => chosen.to_vec(),
             None => all.collect(),
         };
-        let of_other = chosen.iter().filter(|&&at| at < self.others);
-        let are_numbers = of_other.clone().all(|&at| {
-            let column = other.column(at);
-            column.data_type().is_numeric() && column.null_count() == 0
-        });
+        let mut of_other = chosen.iter().filter(|&&at| at < self.others);
+        let are_numbers = of_other.all(|&at| other.column(at).data_type().is_numeric());
         let Some(other_keys) = numbers::<UInt32Type>(other.column(self.other_key)) else {
             return Ok(None);
         };

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array as _, ArrayRef, AsArray as _, BooleanArray, PrimitiveArray, UInt32Array,
+    Array as _, ArrayRef, AsArray as _, BooleanArray, PrimitiveArray, UInt32Array, make_array,
 };
+use datafusion::arrow::buffer::{BooleanBuffer, NullBuffer};
 use datafusion::arrow::compute::{and, concat, filter_record_batch, prep_null_mask_filter, take};
 use datafusion::arrow::datatypes::{
     ArrowPrimitiveType, DataType, Float64Type, Int64Type, SchemaRef, UInt16Type, UInt32Type,
@@ -312,6 +313,29 @@ pub(super) fn looked_up(
     keys: &[u32],
     low: u32,
 ) -> Option<ArrayRef> {
+    let found = values_for(&with_nulls(array, None)?, places, keys, low)?;
+    let Some(nulls) = array.nulls() else { return Some(found) };
+    // The first context has no parent, and nearly no row is of it.
+    let has_row = places.iter().map(|place| place.checked_sub(1));
+    let is_absent: Vec<bool> =
+        has_row.map(|row| row.is_some_and(|row| nulls.is_null(row as usize))).collect();
+    let is_absent = |key: u32| is_absent[(key - low) as usize];
+    let blocks = keys.chunks(BLOCK_ROWS).collect();
+    let absent = threads::map(blocks, |keys: &[u32]| keys.iter().any(|&key| is_absent(key)));
+    if !absent.contains(&true) {
+        return Some(found);
+    }
+    let present = BooleanBuffer::collect_bool(keys.len(), |at| !is_absent(keys[at]));
+    with_nulls(&found, Some(NullBuffer::new(present)))
+}
+
+/// The same values with these nulls.
+fn with_nulls(array: &ArrayRef, nulls: Option<NullBuffer>) -> Option<ArrayRef> {
+    let data = array.to_data().into_builder().nulls(nulls).build().ok()?;
+    Some(make_array(data))
+}
+
+fn values_for(array: &ArrayRef, places: &[u32], keys: &[u32], low: u32) -> Option<ArrayRef> {
     by_type!(array, values, Kind => {
         // By key, so that a row looks up once.
         let by_key: Vec<_> = places
