@@ -111,6 +111,9 @@ impl Known {
     }
 }
 
+/// Tables by their names; `None` for those that are read.
+type Chosen = HashMap<&'static str, Option<Arc<KeptTable>>>;
+
 /// What one statement has of the tables that are kept.
 #[derive(Clone)]
 pub(crate) struct Keeper {
@@ -119,7 +122,7 @@ pub(crate) struct Keeper {
     pub(crate) pool: Arc<dyn MemoryPool>,
     /// The tables that the statement has from memory, and those that it reads. Whoever asks first
     /// decides for the whole statement.
-    chosen: Arc<Mutex<HashMap<&'static str, Option<Arc<KeptTable>>>>>,
+    chosen: Arc<Mutex<Chosen>>,
 }
 
 /// When a table that is not in memory is worth being there.

@@ -267,8 +267,7 @@ fn output(
 fn whole(mut expression: Expr, table: &Schema) -> Option<Expr> {
     let is_whole =
         |kind: &DataType| matches!(kind, DataType::UInt16 | DataType::UInt32 | DataType::Int64);
-    loop {
-        let Some(cast) = expression.downcast_ref::<CastExpr>() else { break };
+    while let Some(cast) = expression.downcast_ref::<CastExpr>() {
         let is_widened = matches!(
             (cast.expr().data_type(table).ok()?, cast.cast_type()),
             (DataType::UInt16, DataType::UInt32)

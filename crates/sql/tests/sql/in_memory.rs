@@ -161,7 +161,7 @@ fn compare(opened: &Arc<OpenExperiment>, table: &str) {
                 in_memory += usize::from(!found.from_memory.is_empty());
                 let names = |table: &Table| -> Vec<(String, String)> {
                     let columns = table.columns.iter();
-                    columns.map(|column| (column.name.clone(), column.unit.to_string())).collect()
+                    columns.map(|column| (column.name.clone(), column.unit.clone())).collect()
                 };
                 assert_eq!(names(&found.table), names(&expected.table), "{statement}");
                 let (a, b) =
