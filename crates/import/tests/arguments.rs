@@ -2,15 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use common::{files_of, manifest};
 use parallax_base::{
     Control, Folder, FunctionIdx, Limits, MemoryFolder, MemorySink, TimeWindow, TrackIdx,
-    read_range,
 };
-use parallax_formats::archive::table::TableWriter;
-use parallax_formats::archive::{Fact, MANIFEST, Record as _, keys};
+use parallax_formats::archive::{MANIFEST, keys};
 use parallax_import::archive;
 use parallax_import::convert::{ConvertOptions, convert, recognise};
 use parallax_import::events::{Conversion, TrackIdentity};
@@ -177,14 +178,7 @@ fn archives_of_version_3_open_without_arguments() {
     builder.describe("n", "1");
     builder.leave(20, None);
     conversion.finish().unwrap();
-    let folder = sink.into_folder("memory");
-    let read = |path: &str| {
-        let source = folder.open(path).unwrap().unwrap();
-        read_range(&*source, 0, source.len()).unwrap().into_owned()
-    };
-    let entries = folder.entries().unwrap();
-    let mut files: BTreeMap<String, Vec<u8>> =
-        entries.into_iter().map(|entry| (entry.path.clone(), read(&entry.path))).collect();
+    let mut files = files_of(sink);
     let open = |files: &BTreeMap<String, Vec<u8>>| {
         let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("m", files.clone()));
         archive::open(&folder, &Limits::default())
@@ -194,21 +188,9 @@ fn archives_of_version_3_open_without_arguments() {
     assert!(files.remove("argument_names.arrow").is_some());
     assert!(open(&files).is_err(), "version 4 has them");
     let facts = [(keys::VERSION, "3"), (keys::FIRST_NANOS, "10"), (keys::LAST_NANOS, "20")];
-    let facts = facts.map(|(key, value)| Fact { key: key.into(), value: value.into() });
-    files.insert(MANIFEST.into(), manifest(facts.into_iter().collect()));
+    files.insert(MANIFEST.into(), manifest(&facts));
     let old = all(&open(&files).unwrap());
     assert_eq!(old, [("main".to_owned(), 10, Vec::new())]);
-}
-
-fn manifest(facts: Vec<Fact>) -> Vec<u8> {
-    use parallax_base::FolderSink as _;
-    let sink = MemorySink::new();
-    let mut writer = TableWriter::new(Fact::LAYOUT, sink.create(MANIFEST).unwrap()).unwrap();
-    writer.write(Fact::columns(facts)).unwrap();
-    writer.finish().unwrap();
-    let folder = sink.into_folder("memory");
-    let source = folder.open(MANIFEST).unwrap().unwrap();
-    read_range(&*source, 0, source.len()).unwrap().into_owned()
 }
 
 proptest! {

@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parallax_base::{Control, Folder, Limits, LocationIdx, MemoryFolder, MemorySink, read_range};
-use parallax_formats::archive::table::TableWriter;
-use parallax_formats::archive::{Fact, MANIFEST, Record as _, keys};
+use common::{files_of, manifest};
+use parallax_base::{Control, Folder, Limits, LocationIdx, MemoryFolder, MemorySink};
+use parallax_formats::archive::{MANIFEST, keys};
 use parallax_import::archive;
 use parallax_import::events::{Conversion, TrackIdentity};
 use parallax_model::{ContextChoice, Experiment, MetricChoice, Plan, Scope, SliceRequest};
@@ -47,13 +49,7 @@ fn files() -> BTreeMap<String, Vec<u8>> {
         conversion.commit().unwrap();
     }
     conversion.finish().unwrap();
-    let folder = sink.into_folder("memory");
-    let read = |path: &str| {
-        let source = folder.open(path).unwrap().unwrap();
-        read_range(&*source, 0, source.len()).unwrap().into_owned()
-    };
-    let entries = folder.entries().unwrap();
-    entries.into_iter().map(|entry| (entry.path.clone(), read(&entry.path))).collect()
+    files_of(sink)
 }
 
 fn opened(files: &BTreeMap<String, Vec<u8>>) -> Experiment {
@@ -120,21 +116,9 @@ fn archives_of_version_4_open_without_counts() {
     };
     assert!(archive::open(&folder(&files), &Limits::default()).is_err(), "version 5 has them");
     let facts = [(keys::VERSION, "4"), (keys::SAMPLED, "1000"), (keys::LAST_NANOS, "40")];
-    let facts = facts.map(|(key, value)| Fact { key: key.into(), value: value.into() });
-    files.insert(MANIFEST.into(), manifest(facts.into_iter().collect()));
+    files.insert(MANIFEST.into(), manifest(&facts));
     let experiment = opened(&files);
     let names: Vec<_> =
         experiment.metrics.iter().map(|(_, metric)| metric.name.to_string()).collect();
     assert_eq!(names, ["CPUTIME", "REALTIME"]);
-}
-
-fn manifest(facts: Vec<Fact>) -> Vec<u8> {
-    use parallax_base::FolderSink as _;
-    let sink = MemorySink::new();
-    let mut writer = TableWriter::new(Fact::LAYOUT, sink.create(MANIFEST).unwrap()).unwrap();
-    writer.write(Fact::columns(facts)).unwrap();
-    writer.finish().unwrap();
-    let folder = sink.into_folder("memory");
-    let source = folder.open(MANIFEST).unwrap().unwrap();
-    read_range(&*source, 0, source.len()).unwrap().into_owned()
 }

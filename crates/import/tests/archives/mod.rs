@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use parallax_base::{Folder, Limits, MemoryFolder, MemorySink, TimeWindow, TrackIdx, read_range};
+use parallax_formats::archive::keys;
 use parallax_import::archive;
 use parallax_import::events::{Conversion, Endpoint, TrackIdentity};
 
@@ -15,6 +16,7 @@ pub(crate) fn files(steps: u64) -> Vec<(String, Vec<u8>)> {
     let mut conversion = Conversion::new(Arc::new(sink.clone()), 0).unwrap();
     let functions = ["main", "solve", "wait"].map(|name| conversion.function(name, "USER"));
     let counter = conversion.counter("power", "W");
+    conversion.fact(keys::COUNTED, format!("{counter}:1000"));
     let tracks = ["a", "b"].map(|name| {
         conversion.track(TrackIdentity { name: name.into(), ..TrackIdentity::default() })
     });
@@ -38,6 +40,7 @@ pub(crate) fn files(steps: u64) -> Vec<(String, Vec<u8>)> {
                 is_send: nth == 0,
             });
             builder.marker(now + 40, functions[2]);
+            builder.count(&[functions[0], functions[(step % 3) as usize]], counter, step);
             builder.leave(now + 50, None);
             if step % 7 != 0 {
                 builder.leave(now + 60, None);
