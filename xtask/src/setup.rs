@@ -56,10 +56,11 @@ pub(crate) fn base() -> Result<()> {
 }
 
 /// Programs that tests compare with or compile with, and Debian's packages of them.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 9] = [
     ("python3", "python3"),
     ("otf2-print", "otf2-tools"),
     ("c++", "g++"),
+    ("clang", "clang"),
     ("mpicc", "libopenmpi-dev"),
     ("mpirun", "openmpi-bin"),
     ("gfortran", "gfortran"),
@@ -115,7 +116,13 @@ fn openmp() {
 /// Programs without which single tests are skipped, installed where that is possible.
 pub(crate) fn programs() {
     graphics();
+    packages();
+    // After them: its version is that of clang.
     openmp();
+}
+
+/// What is missing of [`PROGRAMS`].
+fn packages() {
     let is_there = |name: &str| shell::output(shell::command(name, &["--version"])).is_some();
     let absent: Vec<_> = PROGRAMS.into_iter().filter(|(name, _)| !is_there(name)).collect();
     if absent.is_empty() {
