@@ -13,6 +13,7 @@ mod callgrind;
 pub mod convert;
 mod error;
 pub mod events;
+pub mod flow;
 mod hpctoolkit;
 mod memory_store;
 mod parceive;

@@ -16,7 +16,8 @@ use parallax_base::{Issues, ThreadIdx};
 use parallax_formats::FormatError;
 use parallax_formats::plxm::{Event, Recording, ThreadEvents, What};
 
-use super::blocks::{FlowGraph, FlowWalker, Functions};
+use super::blocks::{FlowWalker, Functions};
+use crate::flow::FlowGraph;
 
 /// What is known of all threads before their events are merged.
 #[derive(Default)]

@@ -16,7 +16,7 @@ use parallax_model::{
     Site, SyncEvent, Thread,
 };
 
-use self::blocks::{FlowLoops, Functions};
+use self::blocks::{Functions, find_loops};
 use self::merge::{Merge, Overview};
 use self::references::{Draft, PushedSite};
 use self::run::{Places, Run};
@@ -49,7 +49,7 @@ fn read(
     let recording = Recording::open(Source::clone(source), name, limits, issues)?;
     let functions = Functions::new(&recording);
     let overview = Overview::read(&recording, &functions, issues)?;
-    let loops = FlowLoops::find(&overview.graph, &recording);
+    let loops = find_loops(&overview.graph, &recording);
     let num_activations = overview.num_activations.saturating_add(loops.num_activations);
     limits
         .metadata("the calls and loops", num_activations.saturating_mul(ACTIVATION_BYTES))

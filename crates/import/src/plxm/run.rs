@@ -11,10 +11,11 @@ use parallax_model::{
     SourceFile, SyncEvent, SyncKind,
 };
 
-use super::blocks::{FlowLoops, Functions, NONE};
+use super::blocks::Functions;
 use super::merge::Overview;
 use super::references::References;
 use crate::activations::{Access, LoopSite, NumberMap, Program, Reporter, TouchCollector};
+use crate::flow::{FlowLoops, NONE};
 
 /// Functions, files and loops, and which of them each place is.
 pub(super) struct Places {
