@@ -85,6 +85,10 @@ fn values(archive: &str, metric: &str, column: &str) -> Vec<(String, f64)> {
         let depth = row["depth"].as_u64().unwrap();
         stack.retain(|(other, _)| *other < depth);
         stack.push((depth, row["name"].as_str().unwrap().to_owned()));
+        // Values of functions include those of their loops and lines.
+        if row["kind"] != "function" {
+            continue;
+        }
         let known = ["few", "many", "touch", "spin"];
         let names = stack.iter().map(|(_, name)| name.as_str());
         let path: Vec<&str> = names.filter(|name| known.contains(name)).collect();

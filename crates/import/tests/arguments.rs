@@ -7,7 +7,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use common::{files_of, manifest};
+use common::{files_of, manifest, old_functions};
 use parallax_base::{
     Control, Folder, FunctionIdx, Limits, MemoryFolder, MemorySink, TimeWindow, TrackIdx,
 };
@@ -184,9 +184,11 @@ fn archives_of_version_3_open_without_arguments() {
         archive::open(&folder, &Limits::default())
     };
     assert_eq!(all(&open(&files).unwrap())[0].2, ["n=1"]);
+    let functions = old_functions(&files);
     assert!(files.remove("arguments.arrow").is_some());
     assert!(files.remove("argument_names.arrow").is_some());
     assert!(open(&files).is_err(), "version 4 has them");
+    files.insert("functions.arrow".into(), functions);
     let facts = [(keys::VERSION, "3"), (keys::FIRST_NANOS, "10"), (keys::LAST_NANOS, "20")];
     files.insert(MANIFEST.into(), manifest(&facts));
     let old = all(&open(&files).unwrap());

@@ -7,7 +7,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use common::{files_of, manifest};
+use common::{files_of, manifest, old_functions};
 use parallax_base::{Control, Folder, Limits, LocationIdx, MemoryFolder, MemorySink};
 use parallax_formats::archive::{MANIFEST, keys};
 use parallax_import::archive;
@@ -110,11 +110,13 @@ fn events_are_metrics_of_each_track_with_sums_over_what_is_called() {
 #[test]
 fn archives_of_version_4_open_without_counts() {
     let mut files = files();
+    let functions = old_functions(&files);
     assert!(files.remove("counts.arrow").is_some());
     let folder = |files: &BTreeMap<String, Vec<u8>>| -> Arc<dyn Folder> {
         Arc::new(MemoryFolder::new("m", files.clone()))
     };
     assert!(archive::open(&folder(&files), &Limits::default()).is_err(), "version 5 has them");
+    files.insert("functions.arrow".into(), functions);
     let facts = [(keys::VERSION, "4"), (keys::SAMPLED, "1000"), (keys::LAST_NANOS, "40")];
     files.insert(MANIFEST.into(), manifest(&facts));
     let experiment = opened(&files);

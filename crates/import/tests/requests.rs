@@ -3,12 +3,14 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parallax_base::{Control, Folder, Limits, MemoryFolder, MemorySink, TimeWindow, read_range};
-use parallax_formats::archive::table::{ColumnData, Layout, TableWriter};
-use parallax_formats::archive::{Fact, MANIFEST, Record, keys};
+use common::{files_of, manifest, old_functions, old_table};
+use parallax_base::{Control, Folder, Limits, MemoryFolder, MemorySink, TimeWindow};
+use parallax_formats::archive::{MANIFEST, keys};
 use parallax_import::archive;
 use parallax_import::convert::{ConvertOptions, convert, recognise};
 use parallax_import::events::MessageRow;
@@ -23,13 +25,7 @@ fn archived(ranks: &[Vec<(u64, Step)>]) -> BTreeMap<String, Vec<u8>> {
     let sink = MemorySink::new();
     let options = ConvertOptions::default();
     convert(&input, "trace", Arc::new(sink.clone()), &options, &Control::new()).unwrap();
-    let folder = sink.into_folder("memory");
-    let entries = folder.entries().unwrap();
-    let read = |path: &str| {
-        let source = folder.open(path).unwrap().unwrap();
-        read_range(&*source, 0, source.len()).unwrap().into_owned()
-    };
-    entries.into_iter().map(|entry| (entry.path.clone(), read(&entry.path))).collect()
+    files_of(sink)
 }
 
 fn open(files: BTreeMap<String, Vec<u8>>) -> Result<Experiment, String> {
@@ -105,9 +101,6 @@ fn archives_of_version_2_are_read_without_times_of_requests() {
     let mut files = archived(&exchange());
     let whole = open(files.clone()).unwrap();
     // Version 2 is version 3 without the last two columns of messages.
-    static LAYOUT: std::sync::OnceLock<Layout> = std::sync::OnceLock::new();
-    let columns = &MessageRow::LAYOUT.columns[..9];
-    let layout = LAYOUT.get_or_init(|| Layout { file: "messages.arrow", columns });
     let rows: Vec<MessageRow> = messages(&whole)
         .into_iter()
         .map(|m| MessageRow {
@@ -124,13 +117,11 @@ fn archives_of_version_2_are_read_without_times_of_requests() {
             completed_nanos: 0,
         })
         .collect();
-    let mut columns = MessageRow::columns(rows);
-    columns.truncate(9);
-    files.insert("messages.arrow".into(), table(layout, columns));
+    let functions = old_functions(&files);
+    files.insert("functions.arrow".into(), functions);
+    files.insert("messages.arrow".into(), old_table(rows, 9));
     let manifest = |version: &str| {
-        let facts = [(keys::VERSION, version), (keys::FIRST_NANOS, "0"), (keys::LAST_NANOS, "50")];
-        let fact = |(key, value): (&str, &str)| Fact { key: key.into(), value: value.into() };
-        table(Fact::LAYOUT, Fact::columns(facts.map(fact).into_iter().collect()))
+        manifest(&[(keys::VERSION, version), (keys::FIRST_NANOS, "0"), (keys::LAST_NANOS, "50")])
     };
     files.insert(MANIFEST.into(), manifest("2"));
     let old = messages(&open(files.clone()).unwrap());
@@ -140,7 +131,7 @@ fn archives_of_version_2_are_read_without_times_of_requests() {
         ..message
     });
     assert_eq!(old, expected.collect::<Vec<_>>());
-    for version in ["1", "6"] {
+    for version in ["1", "7"] {
         files.insert(MANIFEST.into(), manifest(version));
         let error = open(files.clone()).err().unwrap();
         assert!(
@@ -148,17 +139,6 @@ fn archives_of_version_2_are_read_without_times_of_requests() {
             "{error}"
         );
     }
-}
-
-fn table(layout: &'static Layout, columns: Vec<ColumnData>) -> Vec<u8> {
-    use parallax_base::FolderSink;
-    let sink = MemorySink::new();
-    let mut writer = TableWriter::new(layout, sink.create(layout.file).unwrap()).unwrap();
-    writer.write(columns).unwrap();
-    writer.finish().unwrap();
-    let folder = sink.into_folder("memory");
-    let source = folder.open(layout.file).unwrap().unwrap();
-    read_range(&*source, 0, source.len()).unwrap().into_owned()
 }
 
 #[test]

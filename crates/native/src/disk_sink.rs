@@ -64,7 +64,11 @@ impl DiskSink {
 
 impl FolderSink for DiskSink {
     fn create(&self, path: &str) -> io::Result<Box<dyn Write + Send>> {
-        let file = File::create(self.path(path))?;
+        let path = self.path(path);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let file = File::create(path)?;
         Ok(Box::new(BufWriter::with_capacity(BUFFER_BYTES, file)))
     }
 
@@ -88,6 +92,7 @@ mod tests {
         let target = place.path().join("a.parallax");
         let sink = DiskSink::new(&target).unwrap();
         sink.create("x").unwrap().write_all(b"half").unwrap();
+        sink.create("src/app/x.c").unwrap().write_all(b"text").unwrap();
         assert!(!target.exists());
         drop(sink);
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0, "nothing is left");

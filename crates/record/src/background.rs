@@ -10,10 +10,10 @@
 //!
 //! ```text
 //! question  0, number of a file (4 bytes), length of its path (4), path      no answer
-//!           1, number of a file (4), address (8)
+//!           1 (functions), 2 (and loops) or 3 (and lines), number of a file (4), address (8)
 //! answer    length of what follows (4), number of the file (4), address (8),
-//!           for each function, the outermost first: line (4), whether it is of the file (4),
-//!           length and bytes of the name, length and bytes of its source file
+//!           for each function, loop and line, the outermost first: line (4), whether it is of the
+//!           file (2), what it is (2), length and bytes of the name, length and bytes of its source file
 //! ```
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -25,10 +25,10 @@ use std::time::Duration;
 
 use parallax_native::{Readiness, give_way, wait_for_any};
 
-use crate::STARTER;
 use crate::images::{Image, Images};
 use crate::processes::Place;
 use crate::symbols::{Function, Named, Names, look_up};
+use crate::{Detail, STARTER};
 
 /// How long the recording waits for the next answer when the program has ended.
 const PATIENCE: Duration = Duration::from_millis(40);
@@ -46,6 +46,7 @@ pub(crate) struct Background {
     /// Of files in which the recording looks itself.
     own: HashMap<u32, Names>,
     asked: HashSet<Place>,
+    detail: Detail,
     /// Not asked for yet.
     new: VecDeque<(Place, Arc<Image>)>,
 }
@@ -64,8 +65,9 @@ struct Helper {
 }
 
 impl Background {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(detail: Detail) -> Self {
         Self {
+            detail,
             helper: Helper::start().ok(),
             own: HashMap::new(),
             asked: HashSet::new(),
@@ -85,9 +87,9 @@ impl Background {
         let mut found = Vec::new();
         if let Some(helper) = &mut self.helper {
             let mut exchange = || {
-                helper.ask(&mut self.new)?;
+                helper.ask(&mut self.new, self.detail)?;
                 helper.answers(longest, &mut found)?;
-                helper.ask(&mut self.new)
+                helper.ask(&mut self.new, self.detail)
             };
             if exchange().is_err() {
                 self.helper = None;
@@ -117,7 +119,7 @@ impl Background {
     pub(crate) fn at_once(&mut self, place: Place, image: &Image) -> Named {
         let number = place.image.unwrap_or_default();
         let names = self.own.entry(number).or_insert_with(|| Names::of(image));
-        look_up(names, image, place)
+        look_up(names, image, place, self.detail)
     }
 }
 
@@ -140,7 +142,7 @@ impl Helper {
     }
 
     /// Asks as much as can be asked without waiting.
-    fn ask(&mut self, new: &mut VecDeque<(Place, Arc<Image>)>) -> io::Result<()> {
+    fn ask(&mut self, new: &mut VecDeque<(Place, Arc<Image>)>, detail: Detail) -> io::Result<()> {
         let mut waiting: usize = self.asked.iter().sum();
         let mut bytes = Vec::new();
         while let Some((place, image)) = new.front() {
@@ -151,7 +153,7 @@ impl Helper {
                 question.extend(number.to_ne_bytes());
                 put_text(&mut question, &image.path);
             }
-            question.push(1);
+            question.push(asks(detail));
             question.extend(number.to_ne_bytes());
             question.extend(place.address.to_ne_bytes());
             if waiting + question.len() > MOST_ASKED {
@@ -210,6 +212,15 @@ impl Drop for Helper {
     }
 }
 
+/// How a question begins.
+const fn asks(detail: Detail) -> u8 {
+    match detail {
+        Detail::Functions => 1,
+        Detail::Loops => 2,
+        Detail::Lines => 3,
+    }
+}
+
 /// What the other process does: answers until nobody asks any more.
 pub(crate) fn serve() -> ExitCode {
     // Where the system does not have it give way, it does the same at the time of the others.
@@ -236,13 +247,17 @@ fn answer_all(mut questions: impl Read, mut answers: impl Write) -> io::Result<(
         }
         let address = u64::from_ne_bytes(bytes_of(&mut questions)?);
         let (image, names) = files.get_mut(&number).ok_or(io::ErrorKind::NotFound)?;
-        let named = look_up(names, image, Place { image: Some(number), address });
+        let details = [Detail::Functions, Detail::Loops, Detail::Lines];
+        let detail = details.into_iter().find(|detail| asks(*detail) == kind);
+        let detail = detail.ok_or(io::ErrorKind::InvalidData)?;
+        let named = look_up(names, image, Place { image: Some(number), address }, detail);
         let mut answer = Vec::new();
         answer.extend(number.to_ne_bytes());
         answer.extend(address.to_ne_bytes());
-        for (function, line) in &named {
-            answer.extend(line.to_ne_bytes());
-            answer.extend(u32::from(function.image.is_some()).to_ne_bytes());
+        for function in &named {
+            answer.extend(function.line.to_ne_bytes());
+            answer.extend(u16::from(function.image.is_some()).to_ne_bytes());
+            answer.extend(u16::from(function.kind).to_ne_bytes());
             put_text(&mut answer, &function.name);
             put_text(&mut answer, &function.file);
         }
@@ -260,13 +275,14 @@ fn read_answer(answer: &[u8]) -> Option<(Place, Named)> {
     let mut named = Named::new();
     while !rest.is_empty() {
         let line = taken(&mut rest).map(u32::from_ne_bytes)?;
-        let has_image = taken(&mut rest).map(u32::from_ne_bytes)? != 0;
+        let has_image = taken(&mut rest).map(u16::from_ne_bytes)? != 0;
+        let kind = u8::try_from(taken(&mut rest).map(u16::from_ne_bytes)?).ok()?;
         let mut text = || {
             let text = taken_text(&mut rest).ok()??;
             Some(String::from_utf8_lossy(text).into_owned())
         };
         let (name, file) = (text()?, text()?);
-        named.push((Function { name, file, image: has_image.then_some(number) }, line));
+        named.push(Function { kind, name, file, line, image: has_image.then_some(number) });
     }
     Some((Place { image: Some(number), address }, named))
 }
@@ -325,6 +341,7 @@ mod tests {
             helper: None,
             own: HashMap::new(),
             asked: HashSet::new(),
+            detail: Detail::Lines,
             new: VecDeque::new(),
         }
     }
@@ -337,7 +354,7 @@ mod tests {
         questions.extend(0_u32.to_ne_bytes());
         put_text(&mut questions, &image.path);
         for place in [place, nowhere, place] {
-            questions.push(1);
+            questions.push(asks(Detail::Lines));
             questions.extend(0_u32.to_ne_bytes());
             questions.extend(place.address.to_ne_bytes());
         }
@@ -359,7 +376,7 @@ mod tests {
     fn what_another_process_says_instead_is_no_answer() {
         // The tests of this crate are no tool: they say how many they are.
         let (image, place) = own();
-        let mut background = Background::new();
+        let mut background = Background::new(Detail::Lines);
         background.ask(place, &image);
         assert!(background.exchange(Duration::from_secs(60)).is_empty());
         assert!(background.last().is_empty() && background.helper.is_none());

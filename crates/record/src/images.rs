@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use framehop::ExplicitModuleSectionInfo;
 use object::read::ReadCache;
-use object::{CompressionFormat, Object, ObjectSection, ObjectSegment, ReadRef};
+use object::{Architecture, CompressionFormat, Object, ObjectSection, ObjectSegment, ReadRef};
 
 /// The code that the kernel maps into every process.
 pub(crate) const VDSO: &str = "[vdso]";
@@ -31,6 +31,8 @@ pub(crate) struct Image {
     pub(crate) path: String,
     /// Its name without folders, which people know.
     pub(crate) name: String,
+    /// The processor that its code is of.
+    pub(crate) architecture: Architecture,
     /// Empty where it cannot be read.
     segments: Vec<Segment>,
     sections: Sections,
@@ -98,7 +100,7 @@ impl Image {
     }
 
     /// Reads the code from this address on.
-    fn code_at(&self, address: u64, into: &mut [u8]) -> Option<()> {
+    pub(crate) fn code_at(&self, address: u64, into: &mut [u8]) -> Option<()> {
         if let Some((range, bytes)) = &self.sections.code {
             let at = usize::try_from(address.checked_sub(range.start)?).ok()?;
             into.copy_from_slice(bytes.get(at..at.checked_add(into.len())?)?);
@@ -144,26 +146,31 @@ impl Images {
         if let Some(&known) = self.by_path.get(path) {
             return known;
         }
-        let (segments, sections) = read(path).unwrap_or_default();
+        let (architecture, segments, sections) =
+            read(path).unwrap_or((Architecture::Unknown, Vec::new(), Sections::default()));
         let name = match Path::new(path).file_name() {
             Some(name) if path.starts_with('/') => name.to_string_lossy().into_owned(),
             _ => path.to_owned(),
         };
         let number = u32::try_from(self.images.len()).unwrap_or(u32::MAX);
-        self.images.push(Arc::new(Image { path: path.to_owned(), name, segments, sections }));
+        let image = Image { path: path.to_owned(), name, architecture, segments, sections };
+        self.images.push(Arc::new(image));
         self.by_path.insert(path.to_owned(), number);
         number
     }
 }
 
-fn read(path: &str) -> Option<(Vec<Segment>, Sections)> {
+/// What is known of an image.
+type Parts = (Architecture, Vec<Segment>, Sections);
+
+fn read(path: &str) -> Option<Parts> {
     if path == VDSO {
         let bytes = vdso()?;
-        let (segments, mut sections) = parse(bytes.as_slice(), &|_, _| None)?;
+        let (architecture, segments, mut sections) = parse(bytes.as_slice(), &|_, _| None)?;
         let first = segments.first()?.address;
         let end = first.checked_add(bytes.len() as u64)?;
         sections.code = Some((first..end, Arc::from(bytes)));
-        return Some((segments, sections));
+        return Some((architecture, segments, sections));
     }
     if !path.starts_with('/') {
         return None;
@@ -185,7 +192,7 @@ fn read(path: &str) -> Option<(Vec<Segment>, Sections)> {
 fn parse<'d>(
     data: impl ReadRef<'d>,
     whole: &dyn Fn(u64, u64) -> Option<Arc<[u8]>>,
-) -> Option<(Vec<Segment>, Sections)> {
+) -> Option<Parts> {
     let file = object::File::parse(data).ok()?;
     let segments = file.segments().map(|part| {
         let (offset, len) = part.file_range();
@@ -216,7 +223,7 @@ fn parse<'d>(
         debug_frames: section(".debug_frame"),
         code: None,
     };
-    Some((segments, sections))
+    Some((file.architecture(), segments, sections))
 }
 
 /// The bytes of the kernel's code in this process, which are those in every other one.

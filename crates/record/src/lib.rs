@@ -8,9 +8,9 @@
 //! ready; `rings` takes records from the kernel, one ring for each processor; `events` reads them;
 //! `processes` knows what is mapped where and finds the callers; `symbols` gives addresses names,
 //! which `background` looks up when a processor is free, and `packed` takes from debug information that
-//! is packed; `steps` waits for names;
+//! is packed; `loops` finds the loops of functions; `steps` waits for names;
 //! `threads` makes the time line of each thread, and `calls` puts calls of MPI into it, which `mpi`
-//! reads; `session` has them work together.
+//! reads; `sources` copies the source files; `session` has them work together.
 //!
 //! [`compile`] makes programs that record every call and access, without marks, and [`add_names`] gives
 //! names to their addresses.
@@ -39,6 +39,8 @@ mod instrument;
 mod launch;
 mod lines;
 #[cfg(target_os = "linux")]
+mod loops;
+#[cfg(target_os = "linux")]
 mod mpi;
 #[cfg(target_os = "linux")]
 mod packed;
@@ -52,6 +54,8 @@ mod registers;
 mod rings;
 #[cfg(target_os = "linux")]
 mod session;
+#[cfg(target_os = "linux")]
+mod sources;
 #[cfg(target_os = "linux")]
 mod steps;
 #[cfg(target_os = "linux")]
@@ -76,6 +80,17 @@ pub use lines::{CodeLine, Outlined};
 /// With this as its first argument, the tool is a starter: it calls [`start`].
 pub const STARTER: &str = "start-recorded-program";
 
+/// Which parts of the code are contexts of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// Functions.
+    Functions,
+    /// Functions, and loops around what they call and around where they were seen.
+    Loops,
+    /// Functions, loops, and lines in which functions were seen.
+    Lines,
+}
+
 /// What is recorded, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recording {
@@ -89,6 +104,10 @@ pub struct Recording {
     pub stack_bytes: u32,
     /// Events that are counted by call path.
     pub counters: Vec<CountedEvent>,
+    /// Which parts of the code are contexts, where debug information has them.
+    pub detail: Detail,
+    /// Whether the archive has copies of the source files whose lines are in it.
+    pub sources: bool,
     /// What else the archive is to say about the execution: name and value.
     pub facts: Vec<(String, String)>,
     /// Variables of the environment that the program has in addition.

@@ -37,20 +37,30 @@ const SECTIONS: [SectionId; 8] = [
 
 type Bytes = EndianArcSlice<LittleEndian>;
 
-/// A function that is active at an address.
+/// A function that is active at an address, and where in it that is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Active {
     pub(crate) name: String,
     /// The file in which it was, or empty.
     pub(crate) file: String,
+    /// 0 where that is not known, as the column.
+    pub(crate) line: u32,
+    pub(crate) column: u32,
 }
 
 impl Active {
     /// `None` where it has no name.
     pub(crate) fn of<R: gimli::Reader>(frame: &addr2line::Frame<'_, R>) -> Option<Self> {
         let name = frame.function.as_ref()?.demangle().ok()?.into_owned();
-        let file = frame.location.as_ref().and_then(|at| at.file).unwrap_or_default();
-        Some(Self { name, file: file.to_owned() })
+        let at = frame.location.as_ref();
+        let file = at.and_then(|at| at.file).unwrap_or_default().to_owned();
+        let number = |of: fn(&addr2line::Location<'_>) -> Option<u32>| at.and_then(of).unwrap_or(0);
+        Some(Self { name, file, line: number(|at| at.line), column: number(|at| at.column) })
+    }
+
+    /// Where it is.
+    pub(crate) fn place(&self) -> (&str, u32, u32) {
+        (&self.file, self.line, self.column)
     }
 }
 

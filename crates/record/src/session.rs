@@ -30,7 +30,7 @@ use crate::ranks;
 use crate::rings::Rings;
 use crate::steps::{Kind, Step, Steps};
 use crate::threads::Threads;
-use crate::{CountedEvent, RecordError, Recorded, Recording, counters};
+use crate::{CountedEvent, Detail, RecordError, Recorded, Recording, counters, sources};
 
 /// Bytes that may wait to be written.
 const MEMORY_BYTES: usize = 64 << 20;
@@ -79,7 +79,8 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
     let name =
         |counter: &CountedEvent| conversion.counter(&counter.event, counters::unit(&counter.event));
     let counted = recording.counters.iter().map(name).collect();
-    let mut understanding = Understanding::new(start_nanos, has_switches, conversion, &spare);
+    let mut understanding =
+        Understanding::new(start_nanos, has_switches, (conversion, recording.detail), &spare);
     understanding.counted = counted;
     let (sender, receiver) = sync_channel(ROUNDS);
     let (status, understood) = thread::scope(|scope| {
@@ -106,6 +107,10 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
     }
     let samples = understanding.samples;
     understanding.say_totals(&rings.totals(recording.counters.len()));
+    if recording.sources {
+        let files = understanding.steps.symbols.source_files();
+        sources::copy(&files, &*sink).map_err(unwritable)?;
+    }
     let issues = understanding
         .finish(recording, (status, mpi_cut), (has_kernel, has_switches))
         .map_err(archive)?;
@@ -231,14 +236,14 @@ impl<'s> Understanding<'s> {
     fn new(
         start_nanos: u64,
         has_switches: bool,
-        mut conversion: Conversion,
+        (mut conversion, detail): (Conversion, Detail),
         spare: &'s Mutex<Spare>,
     ) -> Self {
         let threads = Threads::new(start_nanos, has_switches, &mut conversion);
         Self {
             images: Images::default(),
             processes: Processes::default(),
-            steps: Steps::new(threads, conversion),
+            steps: Steps::new(threads, conversion, detail),
             start_nanos,
             last_nanos: start_nanos,
             samples: 0,

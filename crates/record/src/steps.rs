@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use parallax_import::events::{Conversion, ConversionError};
 
+use crate::Detail;
 use crate::images::Images;
 use crate::mpi::Call;
 use crate::processes::Place;
@@ -92,13 +93,13 @@ impl Step {
 }
 
 impl Steps {
-    pub(crate) fn new(threads: Threads, mut conversion: Conversion) -> Self {
+    pub(crate) fn new(threads: Threads, mut conversion: Conversion, detail: Detail) -> Self {
         let kernel = conversion.function("<kernel>", "");
         let partial = conversion.function("<partial call paths>", "");
         Self {
             threads,
             conversion,
-            symbols: Symbols::new(),
+            symbols: Symbols::new(detail),
             waiting: VecDeque::new(),
             frames: 0,
             kernel,
@@ -194,7 +195,8 @@ impl Steps {
                 if !is_whole {
                     path.push(self.partial);
                 }
-                self.functions(&frames, images, &mut path);
+                let line = self.functions(&frames, images, &mut path);
+                path.extend(line);
                 if self.threads.has_ranks_of_mpi() {
                     self.symbols.keep_one_of_mpi(&mut path);
                 }
@@ -249,11 +251,16 @@ impl Steps {
         path
     }
 
-    fn functions(&mut self, frames: &[Frame], images: &Images, into: &mut Vec<u32>) {
+    /// Adds functions and loops of frames to a path. Gives the line of the last one; those of calls do
+    /// not split what is called into several contexts.
+    fn functions(&mut self, frames: &[Frame], images: &Images, into: &mut Vec<u32>) -> Option<u32> {
+        let mut line = None;
         for frame in frames {
-            let functions = self.symbols.of_now(frame, images, &mut self.conversion);
-            into.extend(functions.iter());
+            let active = self.symbols.of_now(frame, images, &mut self.conversion);
+            into.extend(active.path.iter());
+            line = active.line;
         }
+        line
     }
 }
 
@@ -269,7 +276,7 @@ mod tests {
         let sink = Arc::new(MemorySink::new());
         let mut conversion = Conversion::new(sink, 1 << 20).unwrap();
         let threads = Threads::new(0, true, &mut conversion);
-        Steps::new(threads, conversion)
+        Steps::new(threads, conversion, Detail::Lines)
     }
 
     /// A sample whose functions nobody looks up: there is no such file.

@@ -1,27 +1,39 @@
-//! From places in code to functions: each place is looked up once.
+//! From places in code to functions, loops and lines: each place is looked up once.
 //!
 //! That is most of the work of a recording, so it is asked for when a place is first seen, and done
 //! when a processor is free ([`Background`]). What needs the functions waits for them, or has them
 //! looked up at once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::File;
+use std::io::BufReader;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use addr2line::{Loader, demangle_auto};
+use object::read::ReadCache;
+use object::{Object as _, ObjectSymbol as _, SymbolKind};
 use parallax_formats::archive::FunctionRow;
 use parallax_import::events::Conversion;
 
+use crate::Detail;
 use crate::background::Background;
 use crate::generated::{Generated, function_and_file};
 use crate::images::{Image, Images};
+use crate::loops::{FunctionLoops, MOST_BYTES, SourceLoop};
 use crate::mpi::routine;
 use crate::packed::{Active, Packed};
 use crate::processes::Place;
 
-/// Functions that are active at a place, the outermost first: several where some were inlined.
-pub(crate) type Functions = Arc<[u32]>;
+/// What is active at a place: functions, several where some were inlined, each with the loops in it,
+/// the outermost first; and the line of the innermost one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Functions {
+    pub(crate) path: Arc<[u32]>,
+    pub(crate) line: Option<u32>,
+}
 
 /// A place in a call path.
 #[derive(Debug, Clone)]
@@ -38,28 +50,52 @@ pub(crate) struct Symbols {
     rows: HashMap<Function, u32>,
     /// Functions of MPI.
     mpi: HashSet<u32>,
+    /// Loops and lines.
+    lexical: HashSet<u32>,
     generated: Generated,
 }
 
-/// What tells functions apart.
+/// A function, loop or line.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Function {
+    /// As [`FunctionRow`] has it.
+    pub(crate) kind: u8,
+    /// Empty for loops and lines.
     pub(crate) name: String,
     pub(crate) file: String,
+    /// Where a function begins, or where a loop or line is; 0 where that is not known.
+    pub(crate) line: u32,
     pub(crate) image: Option<u32>,
 }
 
-/// Functions that are active at a place, the outermost first, with the line where each begins, 0 where
-/// that is not known.
-pub(crate) type Named = Vec<(Function, u32)>;
+impl Function {
+    fn new(name: String, file: String, image: Option<u32>) -> Self {
+        Self { kind: FunctionRow::FUNCTION, name, file, line: 0, image }
+    }
+
+    /// A loop or line.
+    const fn part(kind: u8, file: String, line: u32) -> Self {
+        Self { kind, name: String::new(), file, line, image: None }
+    }
+
+    /// What tells it apart: where a function begins is not found at each place of it.
+    fn key(&self) -> Self {
+        let line = if self.kind == FunctionRow::FUNCTION { 0 } else { self.line };
+        Self { line, ..self.clone() }
+    }
+}
+
+/// What is active at a place, the outermost first, and at the end the line.
+pub(crate) type Named = Vec<Function>;
 
 impl Symbols {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(detail: Detail) -> Self {
         Self {
             known: HashMap::new(),
-            background: Background::new(),
+            background: Background::new(detail),
             rows: HashMap::new(),
             mpi: HashSet::new(),
+            lexical: HashSet::new(),
             generated: Generated::default(),
         }
     }
@@ -82,19 +118,19 @@ impl Symbols {
         let Some(image) = image else {
             if let Some(name) = self.generated.name(pid, place.address) {
                 let (name, file) = function_and_file(name);
-                let (name, file) = (name.to_owned(), file.to_owned());
-                let row = self.row(Function { name, file, image: None }, 0, conversion);
-                return Frame::Known(Arc::from([row]));
+                let function = Function::new(name.to_owned(), file.to_owned(), None);
+                let row = self.row(&function, conversion);
+                return Frame::Known(Functions { path: Arc::from([row]), line: None });
             }
             // Code without a file has one name, whatever its address.
             let key = Place { image: None, address: 0 };
             if !self.known.contains_key(&key) {
-                self.learn(key, vec![(unnamed("code without a file"), 0)], conversion);
+                self.learn(key, &[unnamed("code without a file")], conversion);
             }
             return self.known.get(&key).map_or(Frame::Asked(key), |own| Frame::Known(own.clone()));
         };
         match self.known.get(&place) {
-            Some(known) => Frame::Known(Arc::clone(known)),
+            Some(known) => Frame::Known(known.clone()),
             None => {
                 self.background.ask(place, image);
                 Frame::Asked(place)
@@ -105,7 +141,7 @@ impl Symbols {
     /// Takes what was looked up since the last time, and has the rest looked up.
     pub(crate) fn collect(&mut self, conversion: &mut Conversion) {
         for (place, found) in self.background.exchange(Duration::ZERO) {
-            self.learn(place, found, conversion);
+            self.learn(place, &found, conversion);
         }
     }
 
@@ -119,8 +155,8 @@ impl Symbols {
 
     fn of(&self, frame: &Frame) -> Option<Functions> {
         match frame {
-            Frame::Known(functions) => Some(Arc::clone(functions)),
-            Frame::Asked(place) => self.known.get(place).map(Arc::clone),
+            Frame::Known(functions) => Some(functions.clone()),
+            Frame::Asked(place) => self.known.get(place).cloned(),
         }
     }
 
@@ -144,90 +180,168 @@ impl Symbols {
             return Functions::default();
         };
         let found = self.background.at_once(place, image);
-        self.learn(place, found, conversion)
+        self.learn(place, &found, conversion)
+    }
+
+    /// The source files of lines and loops.
+    pub(crate) fn source_files(&self) -> BTreeSet<&str> {
+        let parts = self.rows.keys().filter(|own| own.kind != FunctionRow::FUNCTION);
+        parts.map(|own| own.file.as_str()).collect()
     }
 
     /// Takes what was looked up when the program has ended. From now on, the rest is looked up at once.
     pub(crate) fn collect_last(&mut self, conversion: &mut Conversion) {
         for (place, found) in self.background.last() {
-            self.learn(place, found, conversion);
+            self.learn(place, &found, conversion);
         }
     }
 
-    fn learn(&mut self, place: Place, found: Named, conversion: &mut Conversion) -> Functions {
-        let rows = found.into_iter();
-        let rows = rows.map(|(function, line)| self.row(function, line, conversion));
-        let functions: Functions = rows.collect();
-        self.known.insert(place, Arc::clone(&functions));
+    fn learn(
+        &mut self,
+        place: Place,
+        found: &[Function],
+        conversion: &mut Conversion,
+    ) -> Functions {
+        let (path, line) = match found.split_last() {
+            Some((last, path)) if last.kind == FunctionRow::LINE => (path, Some(last)),
+            _ => (found, None),
+        };
+        let path = path.iter().map(|function| self.row(function, conversion)).collect();
+        let line = line.map(|line| self.row(line, conversion));
+        let functions = Functions { path, line };
+        self.known.insert(place, functions.clone());
         functions
     }
 
     /// Keeps the outermost function of MPI of a path. Those below it are the real one, for which it
-    /// stands, and what that calls itself.
+    /// stands, and what that calls itself; they go with their loops and lines.
     pub(crate) fn keep_one_of_mpi(&self, path: &mut Vec<u32>) {
-        let mut has_one = false;
+        let (mut has_one, mut is_kept) = (false, true);
         path.retain(|function| {
-            let is_mpi = self.mpi.contains(function);
-            let is_kept = !(is_mpi && has_one);
-            has_one |= is_mpi;
+            if !self.lexical.contains(function) {
+                let is_mpi = self.mpi.contains(function);
+                is_kept = !(is_mpi && has_one);
+                has_one |= is_mpi;
+            }
             is_kept
         });
     }
 
-    fn row(&mut self, function: Function, line: u32, conversion: &mut Conversion) -> u32 {
-        let is_mpi = ["MPI_", "PMPI_", "mpi_", "pmpi_"]
-            .iter()
-            .any(|prefix| function.name.starts_with(prefix));
-        let row = *self.rows.entry(function).or_insert_with_key(|function| {
-            conversion.add_function(FunctionRow {
-                name: function.name.clone(),
-                group: String::new(),
-                file: function.file.clone(),
-                line,
-            })
-        });
-        if is_mpi {
-            self.mpi.insert(row);
+    fn row(&mut self, function: &Function, conversion: &mut Conversion) -> u32 {
+        let key = function.key();
+        if let Some(&known) = self.rows.get(&key) {
+            return known;
         }
-        row
+        let Function { kind, name, file, line, .. } = function.clone();
+        let prefixes = ["MPI_", "PMPI_", "mpi_", "pmpi_"];
+        let is_mpi = prefixes.iter().any(|prefix| name.starts_with(prefix));
+        let row = FunctionRow { name, group: String::new(), file, line, kind };
+        let is_lexical = row.is_lexical();
+        let number = conversion.add_function(row);
+        self.rows.insert(key, number);
+        if is_mpi {
+            self.mpi.insert(number);
+        }
+        if is_lexical {
+            self.lexical.insert(number);
+        }
+        number
     }
 }
 
 /// Looks a place of an image up.
-pub(crate) fn look_up(names: &mut Names, image: &Image, place: Place) -> Named {
+pub(crate) fn look_up(names: &mut Names, image: &Image, place: Place, detail: Detail) -> Named {
     let (number, address) = (place.image, place.address);
-    let symbol = names.symbol(address);
-    // Each function with the file that it is in, the innermost first.
-    let active = names.active(image, address).into_iter();
-    let active = active.map(|Active { name, file }| (Function { name, file, image: number }, 0));
-    let mut found: Named = active.collect();
-    if found.is_empty() {
-        let Some((_, name)) = &symbol else { return vec![(unnamed(&image.name), 0)] };
-        let name = routine(&image.name, demangled(name));
-        found.push((Function { name, file: String::new(), image: number }, 0));
+    let symbol = names.debug.symbol(address);
+    let active = names.debug.active(image, address);
+    let Some(innermost) = active.last() else {
+        let Some((_, name)) = symbol else { return vec![unnamed(&image.name)] };
+        return vec![Function::new(routine(&image.name, demangled(&name)), String::new(), number)];
+    };
+    let has_lines = innermost.line > 0 && !innermost.file.is_empty();
+    let line = (has_lines && detail >= Detail::Lines)
+        .then(|| Function::part(FunctionRow::LINE, innermost.file.clone(), innermost.line));
+    let loops = match has_lines && detail >= Detail::Loops {
+        true => names.loops(image, address),
+        false => Vec::new(),
+    };
+    // The outermost function is what the symbol is of: it begins where that does.
+    let has_file = active.first().is_some_and(|outermost| !outermost.file.is_empty());
+    let begin = symbol.filter(|_| has_file).and_then(|(begin, _)| names.debug.line(image, begin));
+    let mut found = Named::new();
+    let innermost = active.len() - 1;
+    for (level, Active { name, file, .. }) in active.into_iter().enumerate() {
+        let own = begin.as_ref().filter(|(known, _)| level == 0 && *known == file);
+        let line = own.map_or(0, |(_, line)| *line);
+        found.push(Function { line, ..Function::new(name, file, number) });
+        let own = loops.iter().filter(|own| own.level.min(innermost) == level);
+        found.extend(own.map(|own| Function::part(FunctionRow::LOOP, own.file.clone(), own.line)));
     }
-    // The outermost one is what the symbol is of: it begins where that does.
-    if let (Some((begin, _)), Some(outermost)) = (symbol, found.last_mut())
-        && !outermost.0.file.is_empty()
-        && let Some((file, line)) = names.line(image, begin)
-        && file == outermost.0.file
-    {
-        outermost.1 = line;
-    }
-    found.reverse();
+    found.extend(line);
     found
 }
 
+/// Names, debug information and loops of a file.
+pub(crate) struct Names {
+    debug: Debug,
+    /// Where functions begin and end, in order; `None` until that is asked for.
+    extents: Option<Vec<Range<u64>>>,
+    /// By where functions begin.
+    loops: HashMap<u64, Option<FunctionLoops>>,
+}
+
+impl Names {
+    pub(crate) fn of(image: &Image) -> Self {
+        Self { debug: Debug::of(image), extents: None, loops: HashMap::new() }
+    }
+
+    /// The loops around an address, the outermost first.
+    fn loops(&mut self, image: &Image, address: u64) -> Vec<SourceLoop> {
+        let extents = self.extents.get_or_insert_with(|| extents(image).unwrap_or_default());
+        let after = extents.partition_point(|own| own.start <= address);
+        let own = after.checked_sub(1).and_then(|at| extents.get(at));
+        let Some(own) = own.filter(|own| own.contains(&address)) else { return Vec::new() };
+        let debug = &mut self.debug;
+        let found = self.loops.entry(own.start).or_insert_with(|| {
+            let mut code = vec![0; usize::try_from(own.end - own.start).ok()?];
+            image.code_at(own.start, &mut code)?;
+            let active = &mut |address| debug.active(image, address);
+            FunctionLoops::of(own.start, (image.architecture, &code), active)
+        });
+        let around = found.as_ref().map(|found| found.around(address)).unwrap_or_default();
+        around.into_iter().cloned().collect()
+    }
+}
+
+/// Where the functions of a file begin and end, in order, but for very long ones.
+fn extents(image: &Image) -> Option<Vec<Range<u64>>> {
+    let path = names_file(image).unwrap_or_else(|| image.path.clone());
+    let cache = ReadCache::new(BufReader::new(File::open(path).ok()?));
+    let file = object::File::parse(&cache).ok()?;
+    let symbols = file.symbols().chain(file.dynamic_symbols());
+    let code = symbols.filter(|own| own.is_definition() && own.kind() == SymbolKind::Text);
+    let code = code.filter(|own| (1..=MOST_BYTES).contains(&own.size()));
+    let mut extents: Vec<Range<u64>> = code
+        .filter_map(|own| Some(own.address()..own.address().checked_add(own.size())?))
+        .collect();
+    extents.sort_by_key(|own| (own.start, own.end));
+    // Of several at one place, the longest.
+    extents.reverse();
+    extents.dedup_by_key(|own| own.start);
+    extents.reverse();
+    Some(extents)
+}
+
 /// Names and debug information of a file.
-pub(crate) enum Names {
+enum Debug {
     /// Asked first where it is there.
     Packed(Box<Packed>),
     /// `None` where a file has neither names nor debug information.
     All(Option<Box<Loader>>),
 }
 
-impl Names {
-    pub(crate) fn of(image: &Image) -> Self {
+impl Debug {
+    fn of(image: &Image) -> Self {
         let path = names_file(image).unwrap_or_else(|| image.path.clone());
         let packed = if image.is_file() { Packed::open(&path) } else { None };
         packed.map_or_else(|| Self::all(image), |packed| Self::Packed(Box::new(packed)))
@@ -250,10 +364,11 @@ impl Names {
         }
     }
 
-    /// The functions that are active at an address, the innermost first.
+    /// The functions that are active at an address, the outermost first.
     fn active(&mut self, image: &Image, address: u64) -> Vec<Active> {
         if let Self::Packed(packed) = self {
-            if let Some(found) = packed.active(address) {
+            if let Some(mut found) = packed.active(address) {
+                found.reverse();
                 return found;
             }
             *self = Self::all(image);
@@ -265,6 +380,7 @@ impl Names {
                 found.extend(Active::of(&frame));
             }
         }
+        found.reverse();
         found
     }
 
@@ -284,7 +400,7 @@ impl Names {
 
 /// What stands for functions whose names nobody knows.
 fn unnamed(place: &str) -> Function {
-    Function { name: format!("<unknown in {place}>"), file: String::new(), image: None }
+    Function::new(format!("<unknown in {place}>"), String::new(), None)
 }
 
 /// Names and debug information of a file, which may lie apart from it.

@@ -4,10 +4,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use parallax_record::{CountedEvent, Recording, record as record_program};
+use parallax_protocol::RegionDetail;
+use parallax_record::{CountedEvent, Detail, Recording, record as record_program};
 use parallax_service::Severity;
 
 use super::Context;
+use crate::choice::names;
 use crate::text::{Level, Notice, count};
 
 const EXAMPLES: &str = "\
@@ -45,6 +47,13 @@ pub(crate) struct RecordArgs {
     /// about as many samples per second as --frequency).
     #[arg(long, value_name = "EVENTS", value_delimiter = ',')]
     counters: Vec<CountedEvent>,
+    /// Contexts in the code of functions: lines take more space on disk, and functions least. Loops and
+    /// lines need debug information (-g), loops also code for x86-64.
+    #[arg(long, value_parser = names::<RegionDetail>(), default_value_t = RegionDetail::Lines)]
+    detail: RegionDetail,
+    /// Do not copy the source files with recorded lines and loops to the archive.
+    #[arg(long)]
+    no_sources: bool,
     /// Record functions of Python programs, with CPython 3.12 and later (PYTHONPERFSUPPORT); makes calls
     /// in Python slower.
     #[arg(long)]
@@ -85,6 +94,12 @@ pub(super) fn record(context: &Context, arguments: RecordArgs) -> anyhow::Result
         frequency: arguments.frequency,
         stack_bytes: arguments.stack << 10,
         counters: arguments.counters,
+        detail: match arguments.detail {
+            RegionDetail::Functions => Detail::Functions,
+            RegionDetail::Loops => Detail::Loops,
+            RegionDetail::Lines => Detail::Lines,
+        },
+        sources: !arguments.no_sources,
         facts: arguments.fact,
         mpi: arguments.mpi,
         environment: arguments.python.then_some(PYTHON).into_iter().collect(),

@@ -24,10 +24,11 @@ pub use writer::{ArchiveWriter, WriteError};
 use table::Layout;
 
 /// The version of the layout that is written.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// The oldest version that is read. Its messages do not say when receives were posted; archives
-/// before version 4 have no arguments of calls, and those before version 5 no counts of events.
+/// before version 4 have no arguments of calls, those before version 5 no counts of events, and those
+/// before version 6 neither loops nor lines.
 pub const OLDEST_VERSION: u32 = 2;
 
 /// The file that makes a folder an archive, and is written last.

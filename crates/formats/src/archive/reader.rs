@@ -8,8 +8,8 @@ use parallax_base::{Folder, Limits};
 
 use super::records::{
     ArgumentNamesRow, ArgumentRow, CollectiveRow, ComponentRow, ContextRow, CountRow, CounterRow,
-    Fact, FunctionRow, IntervalRow, IssueRow, MarkerRow, MessageRow, MessageRow2, NONE_32, NodeRow,
-    OpenRow, ProfileRow, Record, SpanRow, SumRow, TrackRow, ValueRow,
+    Fact, FunctionRow, FunctionRow5, IntervalRow, IssueRow, MarkerRow, MessageRow, MessageRow2,
+    NONE_32, NodeRow, OpenRow, ProfileRow, Record, SpanRow, SumRow, TrackRow, ValueRow,
 };
 use super::table::{Batch, Layout, Table};
 use super::{MANIFEST, OLDEST_VERSION, VERSION, keys};
@@ -21,7 +21,7 @@ pub struct Archive {
     facts: BTreeMap<String, String>,
     /// All tracks.
     pub tracks: Vec<TrackRow>,
-    /// All functions.
+    /// All functions, loops and lines.
     pub functions: Vec<FunctionRow>,
     /// All contexts; row 0 is the root, and parents come first.
     pub contexts: Vec<ContextRow>,
@@ -90,7 +90,12 @@ impl Archive {
         let mut archive = Self {
             facts,
             tracks: all(&open(TrackRow::LAYOUT)?, limits)?,
-            functions: all(&open(FunctionRow::LAYOUT)?, limits)?,
+            functions: if version >= 6 {
+                all(&open(FunctionRow::LAYOUT)?, limits)?
+            } else {
+                let rows: Vec<FunctionRow5> = all(&open(FunctionRow5::LAYOUT)?, limits)?;
+                rows.into_iter().map(FunctionRow::from).collect()
+            },
             contexts: all(&open(ContextRow::LAYOUT)?, limits)?,
             nodes: all(&open(NodeRow::LAYOUT)?, limits)?,
             counters: all(&open(CounterRow::LAYOUT)?, limits)?,
@@ -170,6 +175,14 @@ impl Archive {
     #[must_use]
     pub fn fact(&self, key: &str) -> Option<&str> {
         self.facts.get(key).map(String::as_str)
+    }
+
+    /// Whether a context is a loop or a line, and not called by what is above it.
+    #[must_use]
+    pub fn is_lexical(&self, context: u32) -> bool {
+        let context = self.contexts.get(context as usize);
+        let function = context.and_then(|own| self.functions.get(own.function as usize));
+        function.is_some_and(FunctionRow::is_lexical)
     }
 
     /// Facts about the execution: name and value.

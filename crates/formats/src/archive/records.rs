@@ -139,22 +139,59 @@ record! {
 }
 
 record! {
-    /// A function.
+    /// A function, or a loop or a line of one.
     FunctionRow in "functions.arrow" {
-        /// Its name.
+        /// Its name; empty for loops and lines.
         name: Text String,
         /// What it belongs to, such as `MPI`; empty where the source has no groups.
         group: Text String,
         /// Source file; empty when unknown.
         file: Text String,
-        /// First line; 0 when unknown.
+        /// First line of a function, line of a loop or the line itself; 0 when unknown.
         line: U32 u32,
+        /// [`FunctionRow::FUNCTION`], [`FunctionRow::LOOP`] or [`FunctionRow::LINE`].
+        kind: U8 u8,
+    }
+}
+
+impl FunctionRow {
+    /// It is called, and returns.
+    pub const FUNCTION: u8 = 0;
+    /// A loop in the code of the function above it.
+    pub const LOOP: u8 = 1;
+    /// A line of the code of the function above it.
+    pub const LINE: u8 = 2;
+
+    /// Whether it is a part of the code of the function above it, and not called by that.
+    #[must_use]
+    pub const fn is_lexical(&self) -> bool {
+        matches!(self.kind, Self::LOOP | Self::LINE)
     }
 }
 
 record! {
-    /// A context: a function under another context. Row 0 is the root, under which everything
-    /// happens and in which time is spent outside all functions.
+    /// [`FunctionRow`] as versions before 6 of archives have it: all of them are functions.
+    FunctionRow5 in "functions.arrow" {
+        /// As in version 6, and so are all others.
+        name: Text String,
+        /// Group.
+        group: Text String,
+        /// Source file.
+        file: Text String,
+        /// First line.
+        line: U32 u32,
+    }
+}
+
+impl From<FunctionRow5> for FunctionRow {
+    fn from(FunctionRow5 { name, group, file, line }: FunctionRow5) -> Self {
+        Self { name, group, file, line, kind: Self::FUNCTION }
+    }
+}
+
+record! {
+    /// A context: a function, loop or line under another context. Row 0 is the root, under which
+    /// everything happens and in which time is spent outside all functions.
     ContextRow in "contexts.arrow" {
         /// Row of the context above; all-ones for the root. Always an earlier row.
         parent: U32 u32,

@@ -12,7 +12,9 @@ use parallax_base::{
     ContextIdx, FileIdx, Folder, FunctionIdx, Issues, Limits, LocationIdx, Place, Severity, Stage,
     interned_kind,
 };
-use parallax_formats::archive::{Archive, ContextRow, NONE_32, NONE_64, TrackRow, keys};
+use parallax_formats::archive::{
+    Archive, ContextRow, FunctionRow, NONE_32, NONE_64, TrackRow, keys,
+};
 use parallax_model::{
     ChosenCalls, Component, ContextKind, ContextTree, ContextTreeBuilder, EventStore, Experiment,
     Function, IdentityKind, LocationCatalog, LocationCatalogBuilder, Metadata, NamedAnomalies,
@@ -175,7 +177,8 @@ fn locations<'t>(
     builder.finish()
 }
 
-/// The tree in depth-first order, children by name; ids of the source are the archive's rows.
+/// The tree in depth-first order, children by name, loops and lines by place; ids of the source are the
+/// archive's rows.
 fn contexts(archive: &Archive) -> ContextTree {
     let mut files: Vec<SourceFile> = Vec::new();
     let mut known: HashMap<&str, FileIdx> = HashMap::new();
@@ -189,19 +192,30 @@ fn contexts(archive: &Archive) -> ContextTree {
             FileIdx::from_len(files.len() - 1)
         }))
     };
-    let functions: Vec<_> = archive
-        .functions
-        .iter()
-        .map(|row| Function {
+    let mut functions = Vec::new();
+    // By row of the function table: what contexts of it are.
+    let blank = |row: &FunctionRow| match row.kind {
+        FunctionRow::LOOP => Node::new(ContextKind::Loop, Relation::Lexical),
+        FunctionRow::LINE => Node::new(ContextKind::Line, Relation::Lexical),
+        _ => Node::new(ContextKind::Function, Relation::Call),
+    };
+    let nodes = archive.functions.iter().map(|row| {
+        let (node, file) = (blank(row), file(&row.file));
+        if row.is_lexical() {
+            return Node { file, line: row.line, ..node };
+        }
+        functions.push(Function {
             name: row.name.as_str().into(),
             group: (!row.group.is_empty()).then(|| row.group.as_str().into()),
             module: None,
-            file: file(&row.file),
+            file,
             line: row.line,
-        })
-        .collect();
+        });
+        Node { function: Some(FunctionIdx::from_len(functions.len() - 1)), ..node }
+    });
+    let nodes: Vec<Node> = nodes.collect();
     let rows = &archive.contexts;
-    let children = children_by_name(archive);
+    let children = children_in_order(archive);
     let mut builder = ContextTreeBuilder::new(0, functions, files, Vec::new());
     // Rows still to add, with the position of what they hang under.
     let mut waiting: Vec<(u32, ContextIdx)> = Vec::new();
@@ -211,25 +225,17 @@ fn contexts(archive: &Archive) -> ContextTree {
     };
     push_children(0, ContextTree::ROOT, &mut waiting);
     while let Some((row, parent)) = waiting.pop() {
-        let Some(context) = rows.get(row as usize) else { continue };
-        let node = Node {
-            source_id: row,
-            kind: ContextKind::Function,
-            relation: Relation::Call,
-            function: Some(FunctionIdx::new(context.function)),
-            file: None,
-            line: 0,
-            module: None,
-            offset: 0,
-        };
-        let at = builder.push(parent, node);
+        let context = rows.get(row as usize);
+        let node = context.and_then(|context| nodes.get(context.function as usize));
+        let Some(node) = node else { continue };
+        let at = builder.push(parent, Node { source_id: row, ..*node });
         push_children(row as usize, at, &mut waiting);
     }
     builder.finish()
 }
 
-/// Rows of the children of each row, by name.
-fn children_by_name(archive: &Archive) -> Vec<Vec<u32>> {
+/// Rows of the children of each row, in the order of the tree.
+fn children_in_order(archive: &Archive) -> Vec<Vec<u32>> {
     let rows = &archive.contexts;
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); rows.len()];
     for (row, context) in (0..).zip(rows) {
@@ -241,7 +247,12 @@ fn children_by_name(archive: &Archive) -> Vec<Vec<u32>> {
     }
     let name = |row: &u32| {
         let context: Option<&ContextRow> = rows.get(*row as usize);
-        context.and_then(|c| archive.functions.get(c.function as usize)).map(|f| f.name.as_str())
+        let function = context.and_then(|c| archive.functions.get(c.function as usize));
+        // Of functions the name only: what has the same one stays in the order of the archive.
+        function.map(|row| match row.is_lexical() {
+            true => ("", row.kind, row.file.as_str(), row.line),
+            false => (row.name.as_str(), row.kind, "", 0),
+        })
     };
     for list in &mut children {
         list.sort_by(|a, b| name(a).cmp(&name(b)));

@@ -1,5 +1,8 @@
 //! What tracks spent in contexts as a profile: `TIME` inclusive and exclusive, and `CALLS`.
 //!
+//! Exclusive is what functions and loops spent in their own code: with the loops and lines of it, which
+//! are contexts of their own.
+//!
 //! Where the intervals come from samples, `REALTIME` is that time, `CPUTIME` the part of it in which
 //! the thread had a processor, and how often something was called is not known. Events that were
 //! counted are metrics of their names.
@@ -8,7 +11,7 @@ use std::collections::BTreeMap;
 
 use parallax_base::{Limits, Unit};
 use parallax_formats::FormatError;
-use parallax_formats::archive::{Archive, ContextRow, keys};
+use parallax_formats::archive::{Archive, ContextRow, FunctionRow, keys};
 use parallax_model::{Metric, MetricCatalog, PREEMPTED, Scope, WAITING};
 
 use super::order::Order;
@@ -161,13 +164,20 @@ pub(super) fn read(
             }
         }
     }
+    let has_lexical = archive.functions.iter().any(FunctionRow::is_lexical);
+    let of_events = events.iter().map(|(event, _)| event.exclusive);
+    let exclusive: Vec<u16> =
+        [TIME_EXCLUSIVE, CPU_EXCLUSIVE].into_iter().chain(of_events).collect();
     for rows in &mut rows {
         let mut own = std::mem::take(rows);
         if is_sampled {
-            with_inclusive(&mut own, (CPU_EXCLUSIVE, CPU_INCLUSIVE), archive);
+            add_inclusive(&mut own, (CPU_EXCLUSIVE, CPU_INCLUSIVE), archive);
             for (event, _) in &events {
-                with_inclusive(&mut own, (event.exclusive, event.inclusive), archive);
+                add_inclusive(&mut own, (event.exclusive, event.inclusive), archive);
             }
+        }
+        if has_lexical {
+            add_code(&mut own, &exclusive, archive);
         }
         *rows = sorted(with_root(own, archive));
     }
@@ -215,20 +225,45 @@ impl OffProcessor {
     }
 }
 
-/// Adds the inclusive values of a metric: those of each context and of all below it. A parent has an
-/// earlier row than its children, so going backwards meets children first.
-fn with_inclusive(rows: &mut Vec<Row>, (exclusive, inclusive): (u16, u16), archive: &Archive) {
+/// Adds the inclusive values of a metric: those of each context and of all below it.
+fn add_inclusive(rows: &mut Vec<Row>, (exclusive, inclusive): (u16, u16), archive: &Archive) {
+    let of_metric = rows.iter().filter(|row| row.metric == exclusive);
+    let sums = upwards(of_metric, archive, |_| true);
+    rows.extend(sums.into_iter().map(|(context, value)| Row { context, metric: inclusive, value }));
+}
+
+/// Adds what loops and lines have to what they are in: to loops around them and to their function.
+fn add_code(rows: &mut Vec<Row>, exclusive: &[u16], archive: &Archive) {
+    for &metric in exclusive {
+        let of_metric = rows.iter().filter(|row| row.metric == metric);
+        let sums = upwards(of_metric, archive, |context| archive.is_lexical(context));
+        rows.retain(|row| row.metric != metric);
+        rows.extend(sums.into_iter().map(|(context, value)| Row { context, metric, value }));
+    }
+}
+
+/// Values of contexts, with those of what is below them as far as that `is_part` of its parent. A
+/// parent has an earlier row than its children, so going backwards meets children first.
+fn upwards<'r>(
+    rows: impl Iterator<Item = &'r Row>,
+    archive: &Archive,
+    is_part: impl Fn(u32) -> bool,
+) -> Vec<(u32, f64)> {
     let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.metric == exclusive) {
+    for row in rows {
         *sums.entry(row.context).or_default() += row.value;
     }
+    let mut out = Vec::with_capacity(sums.len());
     while let Some((context, value)) = sums.pop_last() {
-        rows.push(Row { context, metric: inclusive, value });
+        out.push((context, value));
         let parent = archive.contexts.get(context as usize).map(|row| row.parent);
-        if let Some(parent) = parent.filter(|parent| *parent < context) {
+        if let Some(parent) = parent.filter(|parent| *parent < context)
+            && is_part(context)
+        {
             *sums.entry(parent).or_default() += value;
         }
     }
+    out
 }
 
 /// Adds the inclusive time of the root: that of the contexts right below it.

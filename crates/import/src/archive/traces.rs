@@ -600,7 +600,8 @@ impl TraceStore for Traces {
             let rows = self.archive.intervals(node).map_err(|e| failed(&e))?;
             let times = rows.u64s(START).zip(rows.u64s(END));
             for (context, (start_nanos, end_nanos)) in rows.u32s(CONTEXT).zip(times) {
-                if end_nanos >= window.start_nanos && start_nanos < window.end_nanos {
+                let is_inside = end_nanos >= window.start_nanos && start_nanos < window.end_nanos;
+                if is_inside && !self.archive.is_lexical(context) {
                     visit(Call { context, start_nanos, end_nanos });
                 }
             }
@@ -609,7 +610,7 @@ impl TraceStore for Traces {
         let Some(node) = self.node(last) else { return Ok(()) };
         let open = self.open_at_end(last, node);
         for (above, (context, start_nanos)) in open.into_iter().enumerate().rev() {
-            if start_nanos < window.end_nanos {
+            if start_nanos < window.end_nanos && !self.archive.is_lexical(context) {
                 let end_nanos = self.end_of(track, last, above, context, start_nanos)?;
                 visit(Call { context, start_nanos, end_nanos });
             }

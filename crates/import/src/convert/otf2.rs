@@ -327,6 +327,7 @@ impl<'d> Tables<'d> {
                 group: group(definitions, region.paradigm),
                 file: definitions.string(region.file).to_owned(),
                 line: if region.begin_line == u32::MAX { 0 } else { region.begin_line },
+                kind: FunctionRow::FUNCTION,
             });
             if id.0 < DENSE {
                 let at = id.0 as usize;

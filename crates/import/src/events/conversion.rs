@@ -237,6 +237,7 @@ impl Conversion {
             group: group.to_owned(),
             file: String::new(),
             line: 0,
+            kind: FunctionRow::FUNCTION,
         };
         let number = self.add_function(row);
         self.function_numbers.insert(key, number);
@@ -248,7 +249,7 @@ impl Conversion {
         self.function(path, FILE_GROUP)
     }
 
-    /// Adds a function, although another one may have the same name.
+    /// Adds a function, loop or line, although another one may have the same name.
     pub fn add_function(&mut self, row: FunctionRow) -> u32 {
         let number = u32::try_from(self.functions.len()).unwrap_or(NONE_32);
         self.functions.push(row);
