@@ -47,8 +47,8 @@ pub(crate) struct RecordArgs {
     /// about as many samples per second as --frequency).
     #[arg(long, value_name = "EVENTS", value_delimiter = ',')]
     counters: Vec<CountedEvent>,
-    /// Contexts in the code of functions: lines take more space on disk, and functions least. Loops and
-    /// lines need debug information (-g), loops also code for x86-64.
+    /// Contexts to record; fewer make the archive smaller. Loops and lines require debug information
+    /// (-g), loops also code for x86-64.
     #[arg(long, value_parser = names::<RegionDetail>(), default_value_t = RegionDetail::Lines)]
     detail: RegionDetail,
     /// Do not copy the source files with recorded lines and loops to the archive.
