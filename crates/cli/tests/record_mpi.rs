@@ -6,6 +6,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -296,6 +297,12 @@ fn runs_of_a_sweep_have_their_messages() {
     tool.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     tool.args(["measure", "-c", "1,2", "--mpi", "mpirun --oversubscribe -n {p}"]);
     tool.args(["--record", "runs", "--record-mpi", "-o", "sweep.json", "--", "./app"]);
+    // Writes down that it was called.
+    let (compiler, log) = (program.0.path().join("compiler"), program.0.path().join("compiled"));
+    let script = format!("#!/bin/sh\necho called >> {}\nexec mpicc \"$@\"\n", log.display());
+    fs::write(&compiler, script).unwrap();
+    fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
+    tool.env("MPICC", &compiler);
     let output = tool.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let archive = program.0.path().join("runs/cores2-run1.parallax");
@@ -304,6 +311,8 @@ fn runs_of_a_sweep_have_their_messages() {
         found.iter().map(|row| (text(row, "tag"), number(row, "messages"))).collect();
     assert_eq!(found, [("5", 1.0)]);
     assert!(program.0.path().join("runs/cores1-run1.parallax").exists());
+    // Both runs have the library that was compiled before the first one.
+    assert_eq!(fs::read_to_string(log).unwrap(), "called\n");
 }
 
 #[test]

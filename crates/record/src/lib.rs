@@ -76,6 +76,8 @@ pub use error::RecordError;
 #[cfg(target_os = "linux")]
 pub use instrument::{InstrumentError, add_names, compile};
 pub use lines::{CodeLine, Outlined};
+#[cfg(target_os = "linux")]
+pub use mpi::MpiLibrary;
 
 /// With this as its first argument, the tool is a starter: it calls [`start`].
 pub const STARTER: &str = "start-recorded-program";
@@ -114,6 +116,8 @@ pub struct Recording {
     pub environment: Vec<(&'static str, &'static str)>,
     /// Whether calls of MPI are recorded, with messages and collective operations.
     pub mpi: bool,
+    /// The library that records these calls, where it was compiled before: see [`MpiLibrary`].
+    pub mpi_library: Option<PathBuf>,
 }
 
 /// An event that is counted by call path: samples are taken where it happens, and each stands for as

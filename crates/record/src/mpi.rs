@@ -1,7 +1,8 @@
 //! Calls of MPI, from the library that the program loads first.
 //!
-//! `parallax_mpi.c` says what its files consist of. It is compiled when a recording begins, with the
-//! compiler of the MPI that the program uses, because handles and numbers differ between libraries.
+//! `parallax_mpi.c` says what its files consist of. It is compiled when a recording begins, or once for all
+//! recordings of a sweep, with the compiler of the MPI that the program uses, because handles and
+//! numbers differ between libraries.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -85,9 +86,18 @@ pub(crate) struct Collective {
     pub(crate) received: u64,
 }
 
+/// The library, compiled for the MPI of this machine, in a folder that vanishes with this.
+#[derive(Debug)]
+pub struct MpiLibrary {
+    folder: TempDir,
+}
+
 /// The library, and what it writes.
 #[derive(Debug)]
 pub(crate) struct Mpi {
+    library: PathBuf,
+    /// Where it was compiled for this recording alone.
+    _compiled: Option<MpiLibrary>,
     folder: TempDir,
     files: Vec<Followed>,
     known: HashSet<PathBuf>,
@@ -106,9 +116,13 @@ struct Followed {
     stacks: HashMap<u64, Arc<[u64]>>,
 }
 
-impl Mpi {
-    /// Compiles the library.
-    pub(crate) fn new() -> Result<Self, RecordError> {
+impl MpiLibrary {
+    /// Compiles it: for one recording, or for many of the same MPI
+    /// ([`crate::Recording::mpi_library`]).
+    ///
+    /// # Errors
+    /// When there is no compiler or no MPI, or the folder for temporary files cannot be used.
+    pub fn new() -> Result<Self, RecordError> {
         let folder = tempfile::tempdir().map_err(RecordError::Mpi)?;
         let path = folder.path();
         if path.to_string_lossy().contains([' ', ':']) {
@@ -128,12 +142,30 @@ impl Mpi {
         // Not by the compiler of MPI: it would link MPI, which the launcher would have to load.
         let linked = ["-shared", "-pthread", "-o", LIBRARY, "parallax_mpi.o", "-ldl"];
         run(path, &named("CC", "cc"), &linked)?;
-        Ok(Self { folder, files: Vec::new(), known: HashSet::new() })
+        Ok(Self { folder })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join(LIBRARY)
+    }
+}
+
+impl Mpi {
+    /// With a library that is there, or one that is compiled now.
+    pub(crate) fn new(library: Option<&Path>) -> Result<Self, RecordError> {
+        let compiled = library.is_none().then(MpiLibrary::new).transpose()?;
+        let library = library.map(Path::to_owned).or_else(|| Some(compiled.as_ref()?.path()));
+        let library = library.unwrap_or_default();
+        let folder = tempfile::tempdir().map_err(RecordError::Mpi)?;
+        let (files, known) = (Vec::new(), HashSet::new());
+        Ok(Self { library, _compiled: compiled, folder, files, known })
     }
 
     /// What the program is to have in its environment.
     pub(crate) fn environment(&self) -> [(String, String); 2] {
-        let own = self.folder.path().join(LIBRARY).to_string_lossy().into_owned();
+        let own = self.library.to_string_lossy().into_owned();
         let preload = match std::env::var(PRELOAD) {
             Ok(before) if !before.is_empty() => format!("{before}:{own}"),
             _ => own,

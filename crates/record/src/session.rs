@@ -66,7 +66,7 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
     let mut conversion = Conversion::new(Arc::clone(&sink) as _, MEMORY_BYTES).map_err(archive)?;
     // Before any thread is made, so that none of them is ended by these.
     let signals = Signals::kept().map_err(|error| RecordError::Kernel(error.into()))?;
-    let mut mpi = recording.mpi.then(Mpi::new).transpose()?;
+    let mut mpi = recording.mpi.then(|| Mpi::new(recording.mpi_library.as_deref())).transpose()?;
     let given = recording.environment.iter();
     let mut environment: Vec<(String, String)> =
         given.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();

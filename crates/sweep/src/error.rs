@@ -126,6 +126,9 @@ pub enum SweepError {
         /// The folder of the jobs.
         folder: PathBuf,
     },
+    /// Runs cannot be recorded as they are to be.
+    #[error("{0}")]
+    Recorder(String),
     /// The process between the tool and the program failed.
     #[error("cannot measure: {0}")]
     Supervisor(String),

@@ -134,12 +134,14 @@ pub fn sweep(
     let lock = Lock::new(&choices.output)?;
     let (mut record, remarks, processors) = begin(plan, choices)?;
     let library = if plan.has_automatic_regions { Some(Library::new()?) } else { None };
+    let calls = CallLibrary::of(plan)?;
     let mut numbers = record.numbers();
     let mut num_succeeded = 0;
     // What cannot be written is said before anything is measured.
     save(&choices.output, &record.text(), false)?;
     let mut schedule = schedule(plan, &record);
-    let jobs = Jobs { plan, processors: &processors, lock: lock.path() };
+    let mpi_library = calls.as_ref().map(CallLibrary::path);
+    let jobs = Jobs { plan, processors: &processors, lock: lock.path(), mpi_library };
     let (done, left) = (record.runs().len(), schedule.left().0);
     tell(&Event::Began { done, left, remarks: &remarks });
     if let Some(slurm) = &plan.slurm {
@@ -212,7 +214,7 @@ pub fn dry_run(plan: &Plan, choices: &Choices) -> Result<Vec<(Key, Job)>, SweepE
         return Err(SweepError::Exists { path: choices.output.clone() });
     }
     let (record, _, processors) = begin(plan, choices)?;
-    let jobs = Jobs { plan, processors: &processors, lock: Path::new("") };
+    let jobs = Jobs { plan, processors: &processors, lock: Path::new(""), mpi_library: None };
     let there: HashSet<Key> = record.runs().iter().map(|run| run.key).collect();
     let mut warm = HashSet::new();
     let mut all = Vec::new();
@@ -308,6 +310,8 @@ pub(crate) struct Jobs<'a> {
     plan: &'a Plan,
     processors: &'a [Processor],
     lock: &'a Path,
+    /// The library that records calls of MPI, compiled for all runs.
+    mpi_library: Option<PathBuf>,
 }
 
 impl Jobs<'_> {
@@ -332,7 +336,7 @@ impl Jobs<'_> {
         let archive = plan.archives.as_ref().filter(|_| warmup.is_none());
         let archive = archive.map(|folder| folder.join(format!("{}.parallax", name(key, None))));
         if let Some(archive) = &archive {
-            command = recorded(plan, key, archive, command);
+            command = self.recorded(key, archive, command);
         }
         let lock = std::path::absolute(self.lock).unwrap_or_else(|_| self.lock.to_owned());
         let order = Order {
@@ -353,23 +357,59 @@ impl Jobs<'_> {
         let controller = plan.controller.clone().map(|controller| (controller, period));
         Ok(Job { order, archive, controller })
     }
+
+    /// A command under the recorder, which is this program; its archive says what is varied.
+    fn recorded(&self, key: Key, archive: &Path, command: Vec<String>) -> Vec<String> {
+        let plan = self.plan;
+        let mut words = RECORDER.map(str::to_owned).to_vec();
+        words.push(archive.to_string_lossy().into_owned());
+        words.extend(plan.has_mpi_calls.then(|| "--mpi".to_owned()));
+        if let Some(library) = &self.mpi_library {
+            words.push("--mpi-library".to_owned());
+            words.push(library.to_string_lossy().into_owned());
+        }
+        let input = key.input.and_then(|at| plan.inputs.get(at as usize));
+        let facts = [
+            Some(format!("cores={}", key.cores)),
+            key.frequency.map(|kilohertz| format!("frequency={kilohertz}")),
+            input.map(|text| format!("input={text}")),
+        ];
+        words.extend(facts.into_iter().flatten().flat_map(|fact| ["--fact".to_owned(), fact]));
+        words.push("--".to_owned());
+        words.extend(command);
+        words
+    }}
+
+/// The library that records calls of MPI, which is compiled once for all runs, so that no run takes
+/// longer for it.
+#[cfg(target_os = "linux")]
+struct CallLibrary(parallax_record::MpiLibrary);
+
+#[cfg(target_os = "linux")]
+impl CallLibrary {
+    fn of(plan: &Plan) -> Result<Option<Self>, SweepError> {
+        let library = plan.has_mpi_calls.then(parallax_record::MpiLibrary::new).transpose();
+        Ok(library.map_err(|error| SweepError::Recorder(error.to_string()))?.map(Self))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path()
+    }
 }
 
-/// A command under the recorder, which is this program; its archive says what is varied.
-fn recorded(plan: &Plan, key: Key, archive: &Path, command: Vec<String>) -> Vec<String> {
-    let mut words = RECORDER.map(str::to_owned).to_vec();
-    words.push(archive.to_string_lossy().into_owned());
-    words.extend(plan.has_mpi_calls.then(|| "--mpi".to_owned()));
-    let input = key.input.and_then(|at| plan.inputs.get(at as usize));
-    let facts = [
-        Some(format!("cores={}", key.cores)),
-        key.frequency.map(|kilohertz| format!("frequency={kilohertz}")),
-        input.map(|text| format!("input={text}")),
-    ];
-    words.extend(facts.into_iter().flatten().flat_map(|fact| ["--fact".to_owned(), fact]));
-    words.push("--".to_owned());
-    words.extend(command);
-    words
+/// Runs are made on Linux only.
+#[cfg(not(target_os = "linux"))]
+struct CallLibrary(PathBuf);
+
+#[cfg(not(target_os = "linux"))]
+impl CallLibrary {
+    fn of(_plan: &Plan) -> Result<Option<Self>, SweepError> {
+        Ok(None)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.clone()
+    }
 }
 
 /// The name of what a run wrote: `cores4-input0-run1`.

@@ -62,6 +62,9 @@ pub(crate) struct RecordArgs {
     /// compiled with mpicc (or the compiler named by MPICC) and loaded into the program.
     #[arg(long)]
     mpi: bool,
+    /// The library of --mpi where it was compiled before: `measure` compiles it once for all runs.
+    #[arg(long, value_name = "FILE", requires = "mpi", hide = true)]
+    mpi_library: Option<PathBuf>,
     /// Store a fact in the archive, such as input=large; `scaling` uses it as a parameter with
     /// --param input=meta:input. Can be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = fact)]
@@ -102,6 +105,7 @@ pub(super) fn record(context: &Context, arguments: RecordArgs) -> anyhow::Result
         sources: !arguments.no_sources,
         facts: arguments.fact,
         mpi: arguments.mpi,
+        mpi_library: arguments.mpi_library,
         environment: arguments.python.then_some(PYTHON).into_iter().collect(),
     };
     let recorded = record_program(&recording)?;
