@@ -25,6 +25,7 @@ export function exampleAnswer(more: Partial<ScalingReply> = {}, regions?: readon
   const time = every(({ input, core }) => (input + 1) * (core === 0 ? 8 : 4));
   const cells = tableFromArrays({
     repetitions: every(() => 3),
+    estimated: every(({ input, core }) => (input === 1 && core === 1 ? 2 : 0)),
     time,
     time_min: time.map((value) => (value ?? 0) - 1),
     time_max: time.map((value) => (value ?? 0) + 1),

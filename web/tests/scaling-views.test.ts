@@ -5,8 +5,8 @@ import { example, region } from "./scaling-example.ts";
 import { suggested } from "../src/views/scaling/context.svelte.ts";
 import { ComparedData, changeMark, changeReason, changeText, ratioWords } from "../src/views/scaling/compared.ts";
 import { amountText, placeOf, regionName, type ScalingData } from "../src/views/scaling/data.ts";
-import { cellSentence } from "../src/views/scaling/describe.ts";
-import { mapCsv } from "../src/views/scaling/export.ts";
+import { cellSentence, cellTip } from "../src/views/scaling/describe.ts";
+import { exportNotes, mapCsv } from "../src/views/scaling/export.ts";
 import { cellText, lettersOf, mapColumn, mapValue, MAP_KINDS, rangesOf, tickText } from "../src/views/scaling/maps.ts";
 import { moved } from "../src/views/scaling/order.ts";
 import { columnsOf, headerOf, sortedRows, valueText } from "../src/views/scaling/rows.ts";
@@ -38,6 +38,18 @@ describe("cells", () => {
     expect(cellSentence(data, "efficiency", settings, 0, 1, 0)).toContain("1 core,");
     expect(mapCsv(data, [0], ["time"]).split("\r\n").slice(1, 3)).toEqual(["0,small,4,4", "0,small,1,8"]);
     expect(settingsText(settings)).toEqual(["cores in the order of the file"]);
+  });
+
+  it("say which times are estimates", () => {
+    const data = example();
+    expect(cellSentence(data, "efficiency", DEFAULT_SETTINGS, 0, 1, 1)).toMatch(/, estimated$/);
+    expect(cellSentence(data, "efficiency", DEFAULT_SETTINGS, 0, 1, 0)).not.toContain("estimated");
+    const rect = { left: 0, right: 1, top: 0, bottom: 1 };
+    const lines = (column: number): readonly string[] => cellTip(data, "efficiency", DEFAULT_SETTINGS, 0, 1, column, rect).lines.map((line) => `${line.name}: ${line.value}`);
+    expect(lines(1)).toContain("Estimated: 2 of them, from first iterations");
+    expect(lines(0).join()).not.toContain("Estimated");
+    expect(exportNotes(data, DEFAULT_SETTINGS)).toEqual(["i1: small", "i2: big", "estimated from first iterations (≈): i2 on 4"]);
+    expect(mapCsv(data, [0]).split("\r\n")[4]).toMatch(/^0,big,4,3,8,.*,2$/);
   });
 
   it("are written as the command line writes them", () => {

@@ -157,6 +157,20 @@ pub struct Sample {
     pub value: f64,
 }
 
+/// What the time of a run rests on that was ended after its first iterations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RunEstimate {
+    /// Iterations that were measured.
+    pub iterations: u64,
+    /// Iterations of a complete run.
+    pub of: u64,
+    /// Between which seconds the time lies if all iterations are like those that were measured.
+    pub interval: (f64, f64),
+    /// The time in seconds if iterations go on to get slower or faster as those that were measured
+    /// do; `None` where these do not.
+    pub with_trend: Option<f64>,
+}
+
 /// Statistics over the repetitions at one coordinate, where a source has nothing else.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Statistic {

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 17] = [
     "region",
     "input",
     "cores",
@@ -22,6 +22,7 @@ const COLUMNS: [&str; 16] = [
     "strong_rel",
     "weak_rel",
     "imbalance",
+    "estimated",
 ];
 
 fn corpus() -> Option<PathBuf> {

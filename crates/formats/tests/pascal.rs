@@ -284,6 +284,40 @@ fn file(runs: &str) -> String {
 }
 
 #[test]
+fn estimates_are_marked_and_do_not_stand_next_to_measured_runs() {
+    let estimated = r#""estimated": {"from": 5, "of": 100, "interval": [39, 42.5], "region": "1"}"#;
+    let runs = format!(
+        r#""1;1": {{"start_time": 0, "stop_time": 40, {estimated}}},
+           "2;1": {{"start_time": 2, "stop_time": 22, "estimate_check": {{"iterations": 100}}}},
+           "2;2": {{"start_time": 22, "stop_time": 46, {estimated}, "imbalances": {{"1": 0.5}}}}"#
+    );
+    let (m, issues) = read_text("a.json", file(&runs).as_bytes()).unwrap();
+    let found: Vec<_> = m.runs.iter().map(|run| (run.outcome, run.estimate.is_some())).collect();
+    let completed = Outcome::Completed;
+    assert_eq!(found, [(completed, true), (completed, false), (Outcome::Replaced, true)]);
+    let estimate = m.runs[0].estimate.unwrap();
+    assert_eq!((estimate.iterations, estimate.of), (5, 100));
+    assert_eq!((estimate.interval, estimate.with_trend), ((39.0, 42.5), None));
+    // What is not used has no values, and nothing of a mark is a metric.
+    let values: Vec<_> = m.samples.iter().map(|sample| (sample.run, sample.value)).collect();
+    assert_eq!(values, [(0, 40.0), (1, 20.0)]);
+    assert!(m.metrics.iter().all(|metric| !metric.name.starts_with("estimat")));
+    assert!(has_issue(&issues, "run-estimated") && has_issue(&issues, "estimate-replaced"));
+    // It ends after the next one began.
+    assert!(!has_issue(&issues, "overlapping-runs"));
+    // A trend, and marks that say nothing.
+    let with_trend = estimated.replace("\"from\"", "\"with_trend\": 50, \"from\"");
+    let run = |mark: &str| file(&format!(r#""1;1": {{"start_time": 0, "stop_time": 40, {mark}}}"#));
+    let (m, _) = read_text("a.json", run(&with_trend).as_bytes()).unwrap();
+    assert_eq!(m.runs[0].estimate.unwrap().with_trend, Some(50.0));
+    for mark in ["\"estimated\": true", "\"estimated\": {\"from\": 5, \"of\": 100}"] {
+        let (m, issues) = read_text("a.json", run(mark).as_bytes()).unwrap();
+        assert_eq!((m.runs[0].estimate, m.samples.len()), (None, 1), "{mark}");
+        assert!(has_issue(&issues, "wrong-type"), "{mark}");
+    }
+}
+
+#[test]
 fn merged_failed_and_repeated_runs_become_issues() {
     let overlap =
         r#""1;1": {"start_time": 0, "stop_time": 10}, "2;1": {"start_time": 5, "stop_time": 12}"#;

@@ -165,6 +165,9 @@ fn unusual_files_are_the_same_in_parts() {
     check(file(CONFIG, 9, |i| plain_run(i).replace("start_time", "start"), "").as_bytes());
     check(file(CONFIG, 9, |i| if i < 4 { "{}".into() } else { plain_run(i) }, "").as_bytes());
     check(file(CONFIG, 9, plain_run, "").replace("\"1;1;1\"", "\"1;1\"").as_bytes());
+    let estimated = r#""estimated": {"from": 5, "of": 9, "interval": [1, 2.5]}, "regions""#;
+    let estimate = |i| plain_run(i).replace("\"regions\"", estimated);
+    check(file(CONFIG, 9, |i| if i < 4 { estimate(i) } else { plain_run(i) }, "").as_bytes());
     let sensors =
         r#""sensors": {"ipmi_x": [[100, 1758626047.5], [1, 1758626050], [-1, 3]]}, "regions""#;
     check(file(CONFIG, 9, |i| plain_run(i).replace("\"regions\"", sensors), "").as_bytes());

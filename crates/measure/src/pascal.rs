@@ -21,8 +21,8 @@
 //! ```
 //!
 //! Without `parallax measure` the marks do nothing. A thread writes its times when it ends, the main
-//! thread when the process ends, and each when it has collected 64 KiB: a process that is killed
-//! loses what came after, other than with the header. `docs/sweep.md` says more.
+//! thread when the process ends, and each when it has collected 64 KiB (every millisecond with
+//! `--estimate-from`): a process that is killed loses what came after, other than with the header. `docs/sweep.md` says more.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -46,6 +46,8 @@ const LONGEST_FILE: usize = 255;
 const ROOM: u64 = 24 + 256 + 8;
 /// Bytes that a thread collects.
 const COLLECTED: usize = 64 << 10;
+/// How long a thread collects where somebody waits for what it writes.
+const COLLECTED_NANOS: u64 = 1_000_000;
 
 /// The file of this process, where its regions are recorded.
 struct Run {
@@ -54,6 +56,8 @@ struct Run {
     blocks: AtomicU64,
     threads: AtomicU64,
     most_blocks: u64,
+    /// Whether what is written is read meanwhile: by `parallax measure --estimate-from`.
+    is_live: bool,
 }
 
 static RUN: OnceLock<Option<Run>> = OnceLock::new();
@@ -88,7 +92,8 @@ impl Run {
         let limit = std::env::var("PARALLAX_LIMIT_MB").ok().and_then(|text| text.parse().ok());
         let most_blocks = (limit.unwrap_or(1024_u64) << 20).saturating_sub(PAGE) / BLOCK;
         let (blocks, threads) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Self { file, begin, blocks, threads, most_blocks })
+        let is_live = std::env::var_os("PARALLAX_REGIONS_LIVE").is_some();
+        Ok(Self { file, begin, blocks, threads, most_blocks, is_live })
     }
 
     fn nanos(&self) -> u64 {
@@ -114,6 +119,8 @@ struct Thread {
     at: u64,
     left: u64,
     collected: Vec<u8>,
+    /// When it was written the last time.
+    written_nanos: u64,
     nodes: HashMap<(u32, i64), u32>,
     open: Vec<u32>,
     is_off: bool,
@@ -183,7 +190,11 @@ impl Thread {
         }
         self.push(&region.start.to_ne_bytes());
         self.push(&stop.to_ne_bytes());
-        if self.collected.len() >= COLLECTED { self.flush(run) } else { Ok(()) }
+        let is_due = run.is_live && stop.saturating_sub(self.written_nanos) >= COLLECTED_NANOS;
+        if is_due {
+            self.written_nanos = stop;
+        }
+        if is_due || self.collected.len() >= COLLECTED { self.flush(run) } else { Ok(()) }
     }
 }
 

@@ -344,6 +344,8 @@ table! {
         repetition: Vec<u32>,
         /// False for a run that was far too short and may have failed.
         is_trusted: Vec<bool>,
+        /// True for a run that was ended after its first iterations: its times are estimates.
+        is_estimated: Vec<bool>,
         /// One column for each parameter, such as `cores` and `input`: numbers where all of its
         /// values are numbers.
         parameters: Family,

@@ -9,10 +9,9 @@ use crate::files::save;
 use crate::job::Order;
 use crate::plan::{Key, Plan};
 use crate::record::{Record, Run};
-use crate::regions;
 use crate::schedule::Schedule;
 use crate::slurm::{Element, Folder, Left, Slurm};
-use crate::sweeping::{Choices, Event, Jobs, Summary, name};
+use crate::sweeping::{Choices, Event, Iterated, Jobs, Summary, ending, name, read_regions};
 
 /// How often the folder is looked into.
 const LOOK: Duration = Duration::from_millis(200);
@@ -51,6 +50,9 @@ pub(crate) fn by_slurm(
         job.prepare()?;
         folder.forget(name);
         job.record_regions(&folder.regions(name));
+        if let Some(ending) = ending(plan, &record, key) {
+            job.end_after(ending);
+        }
         let order = Order { lock: String::new(), ..job.order };
         elements.push(Element { name: name.clone(), cores: key.cores, order });
     }
@@ -73,7 +75,7 @@ pub(crate) fn by_slurm(
             .map(|(name, &key)| (name.clone(), key))
             .collect();
         for (name, key) in ended {
-            let (outcome, node) = match folder.left(&name) {
+            let (mut outcome, node) = match folder.left(&name) {
                 Some(Left::Outcome(outcome, node)) => (outcome, node),
                 Some(Left::Failed(why)) => {
                     folder.forget(&name);
@@ -81,17 +83,27 @@ pub(crate) fn by_slurm(
                 }
                 None => continue,
             };
-            let regions = regions::read(&folder.regions(&name), &mut numbers);
-            let regions = regions.map_err(SweepError::Regions)?;
-            record.add(Run::new(key, &outcome, regions, plan));
+            let of = ending(plan, &record, key).map(|ending| ending.of);
+            let regions =
+                read_regions(&folder.regions(&name), &mut numbers, of, plan, &mut outcome)?;
+            let iterated = plan.estimate.as_ref().map(|_| Iterated::of(&regions, &outcome));
+            let run = Run::new(key, &outcome, regions, plan);
+            schedule.add(key, run.is_success, run.seconds, run.spent);
+            record.add(run);
             record.add_node(&node);
-            schedule.add(key, outcome.is_success(), outcome.seconds);
             save(&choices.output, &record.text(), true)?;
             folder.forget(&name);
             pending.remove(&name);
             missing.remove(&name);
             let (done, left) = (record.runs().len(), (pending.len() as u64, None));
-            tell(&Event::Ran { key, is_warmup: false, outcome: &outcome, done, left });
+            tell(&Event::Ran {
+                key,
+                is_warmup: false,
+                outcome: &outcome,
+                iterated,
+                done,
+                left,
+            });
         }
         if pending.is_empty() {
             break;

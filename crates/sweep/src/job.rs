@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::frequency::Wanted;
+use crate::iterations::IterationRegion;
 use crate::series::Series;
 
 /// Where a stream of the program goes.
@@ -60,8 +61,33 @@ pub(crate) struct Order {
     pub(crate) sample: Option<Duration>,
     /// What the processors are set to meanwhile.
     pub(crate) frequency: Option<Wanted>,
+    /// After which iterations the program is ended, whose marks are in the folder of its regions.
+    pub(crate) iterations: Option<Ending>,
     /// The file that is locked as long as a program of this sweep runs.
     pub(crate) lock: String,
+}
+
+/// After how many iterations a program is ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ending {
+    pub(crate) region: IterationRegion,
+    pub(crate) from: u64,
+    /// How many a complete run has.
+    pub(crate) of: u64,
+}
+
+impl Ending {
+    fn to_value(&self) -> Value {
+        json!({ "region": self.region.to_string(), "from": self.from, "of": self.of })
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        Some(Self {
+            region: value.get("region")?.as_str()?.parse().ok()?,
+            from: value.get("from")?.as_u64()?,
+            of: value.get("of")?.as_u64()?,
+        })
+    }
 }
 
 impl Order {
@@ -82,6 +108,7 @@ impl Order {
                 "kilohertz": wanted.kilohertz,
                 "governor": wanted.governor,
             })),
+            "iterations": self.iterations.as_ref().map(Ending::to_value),
             "lock": self.lock,
         })
     }
@@ -124,6 +151,10 @@ impl Order {
                     governor: wanted.get("governor")?.as_str().map(str::to_owned),
                 }),
             },
+            iterations: match value.get("iterations")? {
+                Value::Null => None,
+                ending => Some(Ending::from_value(ending)?),
+            },
             lock: value.get("lock")?.as_str()?.to_owned(),
         })
     }
@@ -136,6 +167,8 @@ pub enum Ended {
     Timeout,
     /// It used no processor for the idle timeout.
     Idle,
+    /// It had made enough iterations to estimate its time, which is no failure.
+    Iterations,
 }
 
 impl Ended {
@@ -143,6 +176,7 @@ impl Ended {
         match self {
             Self::Timeout => "timeout",
             Self::Idle => "idle_timeout",
+            Self::Iterations => "iterations",
         }
     }
 }
@@ -175,7 +209,8 @@ pub struct Outcome {
     /// How long it took, by a monotonic clock.
     pub seconds: f64,
     /// Exit status as a shell has it: 128 and the signal of one that a signal ended, 124 after a
-    /// timeout, 126 or 127 when it could not be started.
+    /// timeout, 126 or 127 when it could not be started; 0 where it was ended after its first
+    /// iterations.
     pub exit_status: i32,
     /// The signal that ended it.
     pub signal: Option<i32>,
@@ -233,6 +268,7 @@ impl Outcome {
             ended: match value.get("ended")?.as_str() {
                 Some("timeout") => Some(Ended::Timeout),
                 Some("idle_timeout") => Some(Ended::Idle),
+                Some("iterations") => Some(Ended::Iterations),
                 _ => None,
             },
             usage: Usage {
@@ -283,10 +319,15 @@ mod tests {
                 kilohertz: Some(2_300_000),
                 governor: None,
             }),
+            iterations: Some(Ending {
+                region: IterationRegion::Line { file: "a.c".into(), line: 7 },
+                from: 5,
+                of: 100,
+            }),
             lock: "/y".into(),
         };
         assert_eq!(Order::from_value(&order.to_value()), Some(order.clone()));
-        let free = Order { processors: None, frequency: None, ..order };
+        let free = Order { processors: None, frequency: None, iterations: None, ..order };
         assert_eq!(Order::from_value(&free.to_value()), Some(free));
         let outcome = Outcome {
             start: 1.5e9,

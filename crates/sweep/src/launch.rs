@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::SweepError;
 use crate::automatic::Library;
 use crate::ipmi::{self, Controller};
-use crate::job::{Order, Outcome, Stream};
+use crate::job::{Ending, Order, Outcome, Stream};
 use crate::series::{Sampler, time_of};
 use crate::{machine, regions};
 
@@ -54,6 +54,19 @@ impl Job {
     pub(crate) fn record_regions(&mut self, folder: &Path) {
         let folder = folder.to_string_lossy().into_owned();
         self.order.environment.push((regions::VARIABLE.to_owned(), folder));
+    }
+
+    /// Has the program ended after its first iterations.
+    pub(crate) fn end_after(&mut self, ending: Ending) {
+        // What marks collect before they write it is written earlier.
+        self.order.environment.push((regions::LIVE.to_owned(), "1".to_owned()));
+        self.order.iterations = Some(ending);
+    }
+
+    /// After how many iterations the run is ended, and how many a complete one has.
+    #[must_use]
+    pub fn iterations(&self) -> Option<(u64, u64)> {
+        self.order.iterations.as_ref().map(|ending| (ending.from, ending.of))
     }
 
     /// Has the program load the library that records its parallel regions.

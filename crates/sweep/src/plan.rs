@@ -9,6 +9,7 @@ use parallax_analysis::math::Random;
 use crate::SweepError;
 use crate::command_line::split;
 use crate::ipmi::Controller;
+use crate::iterations::FirstIterations;
 use crate::series;
 use crate::slurm::Slurm;
 use crate::topology::{self, Binding};
@@ -86,6 +87,8 @@ pub struct Plan {
     pub has_mpi_calls: bool,
     /// When the rest of a configuration is not worth running.
     pub stop: Stop,
+    /// After how many iterations runs are ended, so that their times are estimates.
+    pub estimate: Option<FirstIterations>,
     /// Whether the runs are jobs of Slurm, and what these are like.
     pub slurm: Option<Slurm>,
 }
@@ -233,6 +236,7 @@ impl Plan {
             archives: None,
             has_mpi_calls: false,
             stop: Stop::default(),
+            estimate: None,
             slurm: None,
         }
     }
@@ -286,6 +290,25 @@ impl Plan {
             }
             if sample < series::SHORTEST {
                 return wrong("the interval of --sample is below 1 ms");
+            }
+        }
+        if let Some(first) = &self.estimate {
+            first.check(self.inputs.len())?;
+            let is_whole = self.has_energy
+                || !self.counters.is_empty()
+                || self.controller.is_some()
+                || self.archives.is_some();
+            if is_whole {
+                return wrong(
+                    "runs that --estimate-from ends have no energy, counters or recordings of \
+                     complete runs; measure these without it",
+                );
+            }
+            if self.slurm.is_some() && first.of.is_empty() {
+                return wrong(
+                    "with --slurm, all runs are submitted at once, so that none of them can count \
+                     iterations for the others: name --iterations for --estimate-from",
+                );
             }
         }
         if self.slurm.is_some() && !self.can_be_jobs() {

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use crate::SweepError;
 use crate::automatic::{self, Numbers};
 use crate::energy;
-use crate::job::Outcome;
+use crate::iterations::{Estimate, FirstIterations};
+use crate::job::{Ended, Outcome};
 use crate::machine;
 use crate::plan::{Key, Order, Plan, Repetitions};
 use crate::regions::{self, Regions};
@@ -17,7 +18,7 @@ use crate::series;
 use crate::topology::Processor;
 
 /// Settings that must not change while a sweep is gone on with: they change what is measured.
-const FIXED: [(&str, &str); 13] = [
+const FIXED: [(&str, &str); 14] = [
     ("program", "the program"),
     ("program_arguments", "its arguments"),
     ("token", "the token for the core count"),
@@ -31,6 +32,7 @@ const FIXED: [(&str, &str); 13] = [
     (SAMPLE, "the intervals of sampling"),
     (CONTROLLER, "the management controllers"),
     (SLURM, "the jobs"),
+    (ESTIMATE, "the estimates"),
 ];
 
 /// Settings that are there only where they are on.
@@ -41,6 +43,17 @@ const FREQUENCIES: &str = "frequencies";
 const SAMPLE: &str = "sample";
 const CONTROLLER: &str = "ipmi";
 const SLURM: &str = "slurm";
+
+const ESTIMATE: &str = "estimate";
+
+/// What the time of a run was estimated from; what the first iterations of a complete run say, with
+/// the number of all.
+const ESTIMATED: &str = "estimated";
+const CHECK: &str = "estimate_check";
+const ITERATIONS: &str = "iterations";
+
+/// Fields that runs have that were ended after their first iterations: the first ones of [`VALUES`].
+const NUM_ESTIMATED_VALUES: usize = 3;
 
 /// Nodes on which jobs ran.
 const NODES: &str = "nodes";
@@ -66,10 +79,16 @@ pub struct Run {
     pub key: Key,
     /// Seconds since 1970, UTC.
     pub start: f64,
-    /// How long it took.
+    /// How long it took, or would have taken.
     pub seconds: f64,
+    /// How long it took until it ended or was ended.
+    pub(crate) spent: f64,
+    /// Iterations of a complete run, where they were counted.
+    iterations: Option<u64>,
     /// Whether its exit status was 0.
     pub is_success: bool,
+    /// Whether its time was estimated from its first iterations.
+    pub(crate) is_estimate: bool,
     /// Whether times of regions were taken.
     has_regions: bool,
     /// Whether something was read at an interval.
@@ -83,57 +102,55 @@ pub struct Run {
 impl Run {
     /// What was measured just now.
     pub(crate) fn new(key: Key, outcome: &Outcome, regions: Regions, plan: &Plan) -> Self {
-        let Outcome { start, seconds, exit_status, usage, .. } = *outcome;
-        let mut value = json!({
-            "start_time": start,
-            "stop_time": start + seconds,
-            "exit_status": exit_status,
-            "user_time": usage.user_seconds,
-            "system_time": usage.system_seconds,
-            "max_resident_bytes": usage.max_resident_bytes,
-            "minor_faults": usage.minor_faults,
-            "major_faults": usage.major_faults,
-            "voluntary_switches": usage.voluntary_switches,
-            "involuntary_switches": usage.involuntary_switches,
-        });
-        if let Some(fields) = value.as_object_mut() {
-            if let Some(signal) = outcome.signal {
-                fields.insert("signal".to_owned(), json!(signal));
+        let Outcome { start, exit_status, .. } = *outcome;
+        let estimate = regions.estimate.filter(|_| outcome.ended == Some(Ended::Iterations));
+        let seconds = estimate.map_or(outcome.seconds, |estimate| estimate.seconds);
+        let mut fields = Map::new();
+        let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+        set("start_time", json!(start));
+        set("stop_time", json!(start + seconds));
+        set("exit_status", json!(exit_status));
+        match (&plan.estimate, estimate) {
+            (Some(first), Some(estimate)) => {
+                set(ESTIMATED, estimate.to_value(&first.region, outcome.seconds));
             }
-            if let Some(ended) = outcome.ended {
-                let limit = match ended {
-                    crate::Ended::Timeout => plan.timeout,
-                    crate::Ended::Idle => plan.idle_timeout,
-                };
-                let limit = limit.unwrap_or_default().as_secs_f64();
-                fields.insert(ended.name().to_owned(), json!(limit));
-            }
+            _ => of_whole_run(outcome, plan, &mut set),
         }
-        if let (Some(joules), Some(fields)) = (outcome.joules, value.as_object_mut()) {
-            fields.insert(energy::FIELD.to_owned(), json!(joules));
-        }
-        if let Some(fields) = value.as_object_mut() {
-            let counts = outcome.counts.iter();
-            let counts = counts.filter_map(|(name, count)| Some((name.clone(), json!((*count)?))));
-            fields.extend(counts);
-            fields.extend(outcome.series.sensors().map(|all| (series::GROUP.to_owned(), all)));
+        let is_complete = outcome.is_success() && outcome.ended.is_none();
+        let iterations = Some(regions.num_iterations).filter(|&n| n > 0 && is_complete);
+        if let Some(number) = iterations {
+            let mut check = regions.estimate.map_or_else(Map::new, Estimate::to_check);
+            check.insert(ITERATIONS.to_owned(), json!(number));
+            set(CHECK, Value::Object(check));
         }
         let (has_regions, lacks_regions) = (!regions.entries.is_empty(), regions.is_cut);
-        if let Some(fields) = value.as_object_mut() {
-            if has_regions {
-                fields.insert("regions".to_owned(), Value::Object(regions.entries));
-            }
-            if regions.num_added_up > 0 {
-                fields.insert("regions_added_up".to_owned(), json!(regions.num_added_up));
-            }
-            if regions.is_cut {
-                fields.insert("regions_cut".to_owned(), json!(true));
-            }
+        if has_regions {
+            set("regions", Value::Object(regions.entries));
+        }
+        if regions.num_added_up > 0 {
+            set("regions_added_up", json!(regions.num_added_up));
+        }
+        if regions.is_cut {
+            set("regions_cut", json!(true));
         }
         let is_success = outcome.is_success();
-        let has_series = value.get(series::GROUP).is_some();
-        let text = value.to_string();
-        Self { key, start, seconds, is_success, has_regions, has_series, lacks_regions, text }
+        let is_estimate = estimate.is_some();
+        let has_series = fields.contains_key(series::GROUP);
+        let text = Value::Object(fields).to_string();
+        let spent = outcome.seconds;
+        Self {
+            key,
+            start,
+            seconds,
+            spent,
+            iterations,
+            is_success,
+            is_estimate,
+            has_regions,
+            has_series,
+            lacks_regions,
+            text,
+        }
     }
 
     fn from_value(key: Key, value: &Value) -> Option<Self> {
@@ -144,7 +161,58 @@ impl Run {
         let lacks_regions = value.get("regions_cut").is_some();
         let has_series = value.get(series::GROUP).is_some();
         let (seconds, text) = (stop - start, value.to_string());
-        Some(Self { key, start, seconds, is_success, has_regions, has_series, lacks_regions, text })
+        let estimated = value.get(ESTIMATED).and_then(|own| own.get("measured_seconds"));
+        let is_estimate = estimated.is_some();
+        let spent = estimated.and_then(Value::as_f64).unwrap_or(seconds);
+        let check = value.get(CHECK).and_then(|check| check.get(ITERATIONS));
+        let iterations = check.and_then(Value::as_u64);
+        Some(Self {
+            key,
+            start,
+            seconds,
+            spent,
+            iterations,
+            is_success,
+            is_estimate,
+            has_regions,
+            has_series,
+            lacks_regions,
+            text,
+        })
+    }
+}
+
+/// What is known of a run that was not ended after its first iterations: what it used, and how it ended.
+fn of_whole_run(outcome: &Outcome, plan: &Plan, set: &mut impl FnMut(&str, Value) -> Option<Value>) {
+    let usage = outcome.usage;
+    set("user_time", json!(usage.user_seconds));
+    set("system_time", json!(usage.system_seconds));
+    set("max_resident_bytes", json!(usage.max_resident_bytes));
+    set("minor_faults", json!(usage.minor_faults));
+    set("major_faults", json!(usage.major_faults));
+    set("voluntary_switches", json!(usage.voluntary_switches));
+    set("involuntary_switches", json!(usage.involuntary_switches));
+    if let Some(signal) = outcome.signal {
+        set("signal", json!(signal));
+    }
+    let limit = match outcome.ended {
+        Some(Ended::Timeout) => plan.timeout,
+        Some(Ended::Idle) => plan.idle_timeout,
+        Some(Ended::Iterations) | None => None,
+    };
+    if let (Some(ended), Some(limit)) = (outcome.ended, limit) {
+        set(ended.name(), json!(limit.as_secs_f64()));
+    }
+    if let Some(joules) = outcome.joules {
+        set(energy::FIELD, json!(joules));
+    }
+    for (name, count) in &outcome.counts {
+        if let Some(count) = count {
+            set(name, json!(count));
+        }
+    }
+    if let Some(sensors) = outcome.series.sensors() {
+        set(series::GROUP, sensors);
     }
 }
 
@@ -165,6 +233,12 @@ impl Record {
 
     pub(crate) fn runs(&self) -> &[Run] {
         &self.runs
+    }
+
+    /// How many iterations a complete run of an input has, as far as one was made.
+    pub(crate) fn iterations(&self, input: Option<u32>) -> Option<u64> {
+        let of_input = |run: &&Run| run.is_success && run.key.input == input;
+        self.runs.iter().filter(of_input).find_map(|run| run.iterations)
     }
 
     /// Says which file the numbers of regions without marks are of.
@@ -339,7 +413,8 @@ fn config(plan: &Plan, command_line: &str, processors: &[Processor]) -> Value {
     let keys: Vec<&str> = keys.into_iter().flatten().collect();
     let energy = plan.has_energy.then_some(energy::FIELD);
     let counters = plan.counters.iter().map(String::as_str);
-    let values: Vec<&str> = VALUES.into_iter().chain(energy).chain(counters).collect();
+    let number = if plan.estimate.is_some() { NUM_ESTIMATED_VALUES } else { VALUES.len() };
+    let values: Vec<&str> = VALUES.into_iter().take(number).chain(energy).chain(counters).collect();
     let mut config = json!({
         "tool": concat!("parallax ", env!("CARGO_PKG_VERSION")),
         "pkg": plan.program,
@@ -415,6 +490,7 @@ fn settings(plan: &Plan, processors: &[Processor]) -> Value {
         (SAMPLE, plan.sample.map(|time| json!(time.as_secs_f64()))),
         (CONTROLLER, plan.controller.as_ref().map(|controller| json!(controller.text()))),
         (SLURM, plan.slurm.is_some().then_some(json!(true))),
+        (ESTIMATE, plan.estimate.as_ref().map(FirstIterations::to_value)),
         (FREQUENCIES, (!plan.frequencies.is_empty()).then(|| json!(plan.frequencies))),
     ];
     if let Some(settings) = settings.as_object_mut() {

@@ -15,17 +15,21 @@ use std::rc::Rc;
 use serde_json::{Map, Value, json};
 
 use crate::automatic::{Bodies, Body};
+use crate::iterations::{Estimate, Iterations, Request, by_process};
 
 /// The variable that tells a program where to write; without it the marks do nothing.
 pub(crate) const VARIABLE: &str = "PARALLAX_REGIONS";
+
+/// Tells marks that collect what they write that it is read meanwhile.
+pub(crate) const LIVE: &str = "PARALLAX_REGIONS_LIVE";
 
 /// The fields of an entry, as `data_descriptor.extras.regions.values` names them.
 pub(crate) const VALUES: [&str; 6] =
     ["start_time", "stop_time", "start_line", "stop_line", "thread_id", "filename"];
 
-const MAGIC: &[u8; 8] = b"PLXREGN1";
-const PAGE: usize = 65_536;
-const BLOCK: usize = 256 << 10;
+pub(crate) const MAGIC: &[u8; 8] = b"PLXREGN1";
+pub(crate) const PAGE: usize = 65_536;
+pub(crate) const BLOCK: usize = 256 << 10;
 const DEFINITION: u32 = 1;
 const ENTRY: u32 = 2;
 /// Bytes of a definition without its file, and of an entry.
@@ -50,6 +54,10 @@ pub(crate) struct Regions {
     pub(crate) num_added_up: usize,
     /// Whether a process had no room for all of them.
     pub(crate) is_cut: bool,
+    /// Iterations, where these were looked for.
+    pub(crate) num_iterations: u64,
+    /// What the first of them say of the time of a complete run.
+    pub(crate) estimate: Option<Estimate>,
 }
 
 /// One time in a region.
@@ -88,7 +96,7 @@ impl Clock {
 
 /// A part of a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Part {
+pub(crate) enum Part {
     /// The number of a mark.
     Mark(i64),
     /// Where the body of a parallel region is.
@@ -96,21 +104,25 @@ enum Part {
 }
 
 /// A region by its parts, the outermost first.
-type Parts = Rc<[Part]>;
+pub(crate) type Parts = Rc<[Part]>;
 
 /// A region as a thread knows it.
-struct Node {
-    path: Parts,
+pub(crate) struct Node {
+    pub(crate) path: Parts,
     file: String,
 }
 
 /// Reads what the processes of a run have written into `folder`. `bodies` numbers parallel regions
-/// without marks.
+/// without marks; `first` is what is asked of iterations.
 ///
 /// # Errors
 /// When the folder or a file cannot be read. What a process that was killed did not finish is left
 /// out.
-pub(crate) fn read(folder: &Path, bodies: &mut dyn Bodies) -> io::Result<Regions> {
+pub(crate) fn read(
+    folder: &Path,
+    bodies: &mut dyn Bodies,
+    first: Option<&Request<'_>>,
+) -> io::Result<Regions> {
     let mut paths: Vec<_> = fs::read_dir(folder)?
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<io::Result<_>>()?;
@@ -119,7 +131,7 @@ pub(crate) fn read(folder: &Path, bodies: &mut dyn Bodies) -> io::Result<Regions
     for path in paths {
         all.take(&fs::read(path)?);
     }
-    Ok(all.finish(bodies))
+    Ok(all.finish(bodies, first))
 }
 
 /// The entries of all processes, by the path of their region.
@@ -128,6 +140,8 @@ struct Collected {
     regions: BTreeMap<Parts, (String, Vec<Entry>)>,
     num_entries: usize,
     num_threads: usize,
+    /// The number of the first thread of each process.
+    first_threads: Vec<usize>,
     is_cut: bool,
 }
 
@@ -137,54 +151,55 @@ impl Collected {
         let Some(clock) = Clock::of(bytes).filter(|_| bytes.starts_with(MAGIC)) else { return };
         self.is_cut |= bytes.get(32).is_some_and(|&flag| flag != 0);
         let seconds = |ticks: u64| clock.seconds(ticks);
+        self.first_threads.push(self.num_threads);
         // A thread has its blocks one after the other, with those of others between.
         let mut threads: BTreeMap<u64, HashMap<u32, Node>> = BTreeMap::new();
         for block in bytes.get(PAGE..).unwrap_or_default().chunks(BLOCK) {
             let Some(thread) = number(block, 0) else { continue };
             let nodes = threads.entry(thread).or_default();
             let place = self.num_threads.saturating_add(usize::try_from(thread).unwrap_or(0));
-            let mut at = 8;
-            while let Some(kind) = word(block, at) {
-                at += match kind {
-                    DEFINITION => match defined(block, at, nodes) {
-                        Some(len) => len,
-                        None => break,
-                    },
-                    ENTRY => {
-                        let words = [4, 8, 12].map(|offset| word(block, at + offset));
-                        let times = [16, 24].map(|offset| number(block, at + offset));
-                        let ([Some(node), Some(from), Some(to)], [Some(start), Some(stop)]) =
-                            (words, times)
-                        else {
-                            break;
-                        };
-                        if let Some(node) = nodes.get(&node) {
-                            let own = self.regions.entry(Rc::clone(&node.path));
-                            let own = own.or_insert_with(|| (node.file.clone(), Vec::new()));
-                            // A thread that is inside of another's region does not know its file.
-                            if own.0.is_empty() {
-                                own.0.clone_from(&node.file);
-                            }
-                            own.1.push(Entry {
-                                start: seconds(start),
-                                stop: seconds(stop.max(start)),
-                                lines: (from, to),
-                                thread: place,
-                            });
-                            self.num_entries += 1;
-                        }
-                        ENTRY_BYTES
-                    }
-                    _ => break,
-                };
-            }
+            let Some(records) = block.get(8..) else { continue };
+            read_records(records, nodes, &mut |node, times| {
+                let own = self.regions.entry(Rc::clone(&node.path));
+                let own = own.or_insert_with(|| (node.file.clone(), Vec::new()));
+                // A thread that is inside of another's region does not know its file.
+                if own.0.is_empty() {
+                    own.0.clone_from(&node.file);
+                }
+                own.1.push(Entry {
+                    start: seconds(times.start),
+                    stop: seconds(times.stop.max(times.start)),
+                    lines: times.lines,
+                    thread: place,
+                });
+                self.num_entries += 1;
+            });
         }
         self.num_threads += threads.len();
     }
 
-    fn finish(self, bodies: &mut dyn Bodies) -> Regions {
-        let adds_up = self.num_entries > MOST_ENTRIES;
-        let named = named(self.regions, bodies);
+    /// `first`: the iterations that are looked for, and whether the run was ended after the first ones.
+    fn finish(self, bodies: &mut dyn Bodies, first: Option<&Request<'_>>) -> Regions {
+        let Self { mut regions, num_entries, first_threads, is_cut, .. } = self;
+        let numbers = numbers_of(&regions, bodies);
+        let process = |thread| first_threads.partition_point(|&first| first <= thread);
+        let mut iterations = Vec::new();
+        if let Some(first) = first {
+            let chosen = regions.iter().filter(|(path, _)| first.region.is_of(path, &numbers));
+            let spans = chosen.flat_map(|(_, (_, entries))| {
+                entries.iter().map(|entry| (entry.thread, entry.start, entry.stop))
+            });
+            iterations = by_process(spans, process);
+        }
+        let num_iterations = iterations.iter().map(Iterations::len).max().unwrap_or(0) as u64;
+        let estimate = first.and_then(|first| first.estimate(&iterations));
+        let is_ended = first.is_some_and(|first| first.ended_of.is_some());
+        if let Some(estimate) = estimate.filter(|_| is_ended) {
+            let of = |thread| iterations.iter().find(|own| own.process == process(thread));
+            regions.values_mut().for_each(|(_, entries)| stretch(entries, of, &estimate));
+        }
+        let adds_up = num_entries > MOST_ENTRIES || is_ended;
+        let named = named(regions, &numbers);
         let mut entries = Map::new();
         for (path, (file, mut own)) in named {
             if adds_up {
@@ -197,29 +212,60 @@ impl Collected {
             });
             entries.insert(path, list.collect());
         }
-        let num_added_up = if adds_up { self.num_entries } else { 0 };
-        Regions { entries, num_added_up, is_cut: self.is_cut }
+        let num_added_up = if adds_up { num_entries } else { 0 };
+        Regions { entries, num_added_up, is_cut, num_iterations, estimate }
     }
 }
 
-/// The same regions by their numbers, with the file and line of each body.
-fn named(
-    regions: BTreeMap<Parts, (String, Vec<Entry>)>,
+/// Makes the entries of a run that was ended after its first iterations those of a complete run:
+/// what came after the first iteration of its process takes as much longer as the iterations do.
+fn stretch<'a>(
+    entries: &mut Vec<Entry>,
+    iterations: impl Fn(usize) -> Option<&'a Iterations>,
+    estimate: &Estimate,
+) {
+    entries.retain_mut(|entry| {
+        let Some(window) = iterations(entry.thread).and_then(|own| own.window(estimate.from))
+        else {
+            return true;
+        };
+        if entry.start >= window.stop {
+            return false;
+        }
+        if entry.start >= window.start {
+            let seconds = entry.stop.min(window.stop) - entry.start;
+            entry.stop = entry.start + seconds * estimate.factor;
+        }
+        true
+    });
+}
+
+/// The bodies of regions by their places.
+pub(crate) type Numbered = HashMap<Rc<str>, Body>;
+
+fn numbers_of(
+    regions: &BTreeMap<Parts, (String, Vec<Entry>)>,
     bodies: &mut dyn Bodies,
-) -> BTreeMap<String, (String, Vec<Entry>)> {
-    let parts = || regions.keys().flat_map(|path| path.iter());
-    let places: BTreeSet<Rc<str>> = parts()
+) -> Numbered {
+    let parts = regions.keys().flat_map(|path| path.iter());
+    let places: BTreeSet<Rc<str>> = parts
         .filter_map(|part| match part {
             Part::Body(place) => Some(Rc::clone(place)),
             Part::Mark(_) => None,
         })
         .collect();
-    let numbers: HashMap<Rc<str>, Body> = if places.is_empty() {
-        HashMap::new()
-    } else {
-        let found = bodies.number(&places.iter().map(|place| &**place).collect::<Vec<_>>());
-        places.into_iter().zip(found).collect()
-    };
+    if places.is_empty() {
+        return HashMap::new();
+    }
+    let found = bodies.number(&places.iter().map(|place| &**place).collect::<Vec<_>>());
+    places.into_iter().zip(found).collect()
+}
+
+/// The same regions by their numbers, with the file and line of each body.
+fn named(
+    regions: BTreeMap<Parts, (String, Vec<Entry>)>,
+    numbers: &Numbered,
+) -> BTreeMap<String, (String, Vec<Entry>)> {
     let number = |part: &Part| match part {
         Part::Mark(id) => Some(*id),
         Part::Body(place) => numbers.get(place).map(|body| body.number),
@@ -278,13 +324,53 @@ fn added_up(entries: &[Entry]) -> Vec<Entry> {
     sums.into_values().collect()
 }
 
+/// What an entry says of itself, in ticks.
+pub(crate) struct Times {
+    start: u64,
+    stop: u64,
+    lines: (u32, u32),
+}
+
+/// Reads the records of a block of one thread, from the first one that was not read before, as far as
+/// they are complete; gives their length.
+pub(crate) fn read_records(
+    block: &[u8],
+    nodes: &mut HashMap<u32, Node>,
+    each: &mut dyn FnMut(&Node, &Times),
+) -> usize {
+    let mut at = 0;
+    while let Some(kind) = word(block, at) {
+        at += match kind {
+            DEFINITION => match defined(block, at, nodes) {
+                Some(len) => len,
+                None => break,
+            },
+            ENTRY => {
+                let words = [4, 8, 12].map(|offset| word(block, at + offset));
+                let times = [16, 24].map(|offset| number(block, at + offset));
+                let ([Some(node), Some(from), Some(to)], [Some(start), Some(stop)]) =
+                    (words, times)
+                else {
+                    break;
+                };
+                if let Some(node) = nodes.get(&node) {
+                    each(node, &Times { start, stop, lines: (from, to) });
+                }
+                ENTRY_BYTES
+            }
+            _ => break,
+        };
+    }
+    at
+}
+
 /// Takes the definition at a place of a block; gives its length.
 fn defined(block: &[u8], at: usize, nodes: &mut HashMap<u32, Node>) -> Option<usize> {
     let (node, parent) = (word(block, at + 4)?, word(block, at + 8)?);
     let file_len = word(block, at + 12)? as usize;
     let id = number(block, at + 16)?.cast_signed();
     let from = at + DEFINITION_BYTES;
-    let file = block.get(from..from.checked_add(file_len)?)?;
+    let file = block.get(from..from.checked_add(file_len.next_multiple_of(8))?)?.get(..file_len)?;
     let file = String::from_utf8_lossy(file).into_owned();
     let own = match file.strip_prefix(BODY) {
         Some(place) => Part::Body(Rc::from(place)),
@@ -353,7 +439,7 @@ mod tests {
     fn collected(files: &[Vec<u8>]) -> Regions {
         let mut all = Collected::default();
         files.iter().for_each(|file| all.take(file));
-        all.finish(&mut Planted)
+        all.finish(&mut Planted, None)
     }
 
     /// A place is the line of the region.

@@ -78,11 +78,11 @@ impl<'p> Schedule<'p> {
         }
     }
 
-    /// A run was made.
-    pub(crate) fn add(&mut self, key: Key, is_success: bool, seconds: f64) {
+    /// A run was made. It took `spent` seconds, and a complete one takes `seconds`.
+    pub(crate) fn add(&mut self, key: Key, is_success: bool, seconds: f64, spent: f64) {
         self.there.insert(key);
         let known = self.known.entry(key.configuration()).or_default();
-        known.spent += seconds.max(0.0);
+        known.spent += spent.max(0.0);
         if is_success {
             known.seconds.push(seconds);
         } else {
@@ -227,7 +227,7 @@ mod tests {
                 Next::Run(key) => {
                     runs.push(key.text());
                     let seconds = time(key);
-                    schedule.add(key, seconds.is_some(), seconds.unwrap_or(1.0));
+                    schedule.add(key, seconds.is_some(), seconds.unwrap_or(1.0), 1.0);
                 }
                 Next::Skip(of, why) => skipped.push((of.cores, why)),
             }
@@ -241,11 +241,11 @@ mod tests {
         let plan = plan(Repetitions::Fixed(2));
         let mut schedule = Schedule::new(&plan);
         for text in ["1;0;1", "1;0;2", "2;1;1", "4;1;2"] {
-            schedule.add(plan.key_of(text).unwrap(), true, 1.0);
+            schedule.add(plan.key_of(text).unwrap(), true, 1.0, 1.0);
         }
         let mut found = Vec::new();
         while let Some(Next::Run(key)) = schedule.next() {
-            schedule.add(key, true, 1.0);
+            schedule.add(key, true, 1.0, 1.0);
             found.push(key.text());
         }
         let expected = ["1;1;1", "1;1;2", "2;0;1", "2;0;2", "2;1;2", "4;0;1", "4;0;2", "4;1;1"];
@@ -323,11 +323,11 @@ mod tests {
         let mut schedule = Schedule::new(&plan);
         assert_eq!(schedule.left(), (12, None));
         let key = |text| plan.key_of(text).unwrap();
-        schedule.add(key("1;0;1"), true, 10.0);
+        schedule.add(key("1;0;1"), true, 10.0, 10.0);
         // Nothing else is known: eleven runs like this one.
         assert_eq!(schedule.left(), (11, Some(Duration::from_secs(110))));
-        schedule.add(key("2;0;1"), true, 6.0);
-        schedule.add(key("1;1;1"), true, 100.0);
+        schedule.add(key("2;0;1"), true, 6.0, 6.0);
+        schedule.add(key("1;1;1"), true, 100.0, 100.0);
         // Input 0: one of 10, one of 6, two as on 2 cores. Input 1: five as on 1 core.
         assert_eq!(schedule.left(), (9, Some(Duration::from_secs(10 + 6 + 12 + 500))));
     }

@@ -28,10 +28,14 @@ use crate::energy::{self, Counters, Meter};
 use crate::frequency::Wanted;
 use crate::job::{Ended, Order, Outcome, Stream, Usage};
 use crate::series::{Sampler, Series, rounded, time_of};
-use crate::{lock, machine};
+use crate::watch::Watch;
+use crate::{lock, machine, regions};
 
 /// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// How often the marks of a program are looked at that is ended after its first iterations.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Bytes of the standard error that are kept for display.
 const TAIL_BYTES: u64 = 2048;
@@ -111,7 +115,8 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
     drop(held);
     let (end, ended) = found?;
     let exit_status = match ended {
-        Some(_) => TIMED_OUT,
+        Some(Ended::Iterations) => 0,
+        Some(Ended::Timeout | Ended::Idle) => TIMED_OUT,
         None => status_of(status),
     };
     let said = match tail {
@@ -247,10 +252,13 @@ fn until_ended(
 ) -> io::Result<(Instant, Option<Ended>)> {
     let gone = || io::Error::other("the program cannot be waited for");
     let mut idle = order.idle_timeout.map(|limit| Idleness::new(group, limit));
+    let mut looked = begun;
+    let mut watch = watch_of(order);
     loop {
         let to_timeout = order.timeout.map(|limit| limit.saturating_sub(begun.elapsed()));
-        let to_look = idle.as_ref().map(|idle| idle.period);
-        let happened = match to_timeout.into_iter().chain(to_look).min() {
+        let to_look = idle.as_ref().map(|idle| idle.period.saturating_sub(looked.elapsed()));
+        let to_watch = watch.as_ref().map(|_| LOOK);
+        let happened = match to_timeout.into_iter().chain(to_look).chain(to_watch).min() {
             Some(patience) => receiver.recv_timeout(patience),
             None => receiver.recv().map_err(RecvTimeoutError::from),
         };
@@ -265,7 +273,15 @@ fn until_ended(
                 let is_over = order.timeout.is_some_and(|limit| begun.elapsed() >= limit);
                 if is_over {
                     Ended::Timeout
-                } else if idle.as_mut().is_some_and(Idleness::is_over) {
+                } else if watch.as_mut().is_some_and(Watch::is_reached) {
+                    Ended::Iterations
+                } else if let Some(idle) = &mut idle
+                    && looked.elapsed() >= idle.period
+                {
+                    looked = Instant::now();
+                    if !idle.is_over() {
+                        continue;
+                    }
                     Ended::Idle
                 } else {
                     continue;
@@ -274,6 +290,13 @@ fn until_ended(
         };
         return Ok((end(group, receiver).ok_or_else(gone)?, Some(why)));
     }
+}
+
+/// What looks for the iterations after which the program is ended.
+fn watch_of(order: &Order) -> Option<Watch> {
+    let ending = order.iterations.as_ref()?;
+    let (_, folder) = order.environment.iter().find(|(name, _)| name == regions::VARIABLE)?;
+    Some(Watch::new(folder.into(), ending.region.clone(), ending.from))
 }
 
 /// Ends the program and all of its group: asks first, so that a launcher can end what it started
@@ -411,6 +434,7 @@ mod tests {
             counters: Vec::new(),
             sample: None,
             frequency: None,
+            iterations: None,
             lock: lock.to_string_lossy().into_owned(),
         };
         // A tool that lives as long as the run.
@@ -468,6 +492,7 @@ mod tests {
                 kilohertz: Some(2_000_000),
                 governor: None,
             }),
+            iterations: None,
             lock: lock.to_string_lossy().into_owned(),
         };
         let (input, _tool) = io::pipe().unwrap();

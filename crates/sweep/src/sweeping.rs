@@ -6,17 +6,18 @@ use std::thread;
 use std::time::Duration;
 
 use crate::SweepError;
-use crate::automatic::Library;
+use crate::automatic::{Library, Numbers};
 use crate::batch;
 use crate::energy;
 use crate::files::{check_program, save};
 use crate::frequency::Wanted;
-use crate::job::{Order, Outcome, Stream};
+use crate::iterations::{Estimate, FirstIterations, Request};
+use crate::job::{Ended, Ending, Order, Outcome, Stream};
 use crate::launch::Job;
 use crate::lock::Lock;
 use crate::plan::{Configuration, Key, Plan, ProgramOutput};
 use crate::record::{Record, Run};
-use crate::regions;
+use crate::regions::{self, Regions};
 use crate::schedule::{Next, Schedule, Skip};
 use crate::series::SAMPLE_PERIOD;
 use crate::topology::{self, Processor};
@@ -68,6 +69,8 @@ pub enum Event<'a> {
         is_warmup: bool,
         /// How it went.
         outcome: &'a Outcome,
+        /// What its iterations say, where some of them are to be enough.
+        iterated: Option<Iterated>,
         /// Runs in the file.
         done: usize,
         /// Runs that follow, and how long they take.
@@ -82,6 +85,17 @@ pub enum Event<'a> {
     },
 }
 
+/// What the iterations of a run say of its time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Iterated {
+    /// How many were measured.
+    pub number: u64,
+    /// What the first of them say; `None` where there were too few.
+    pub estimate: Option<Estimate>,
+    /// Whether the run was ended after these, so that nothing else is known of its time.
+    pub is_ended: bool,
+}
+
 /// How a sweep ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
@@ -89,6 +103,9 @@ pub struct Summary {
     pub succeeded: usize,
     /// Runs in the file that failed.
     pub failed: usize,
+    /// Runs in the file that were ended after their first iterations, so that their times are
+    /// estimates.
+    pub estimated: usize,
     /// Configurations of which runs were left out.
     pub skipped: usize,
     /// Runs in the file of which not all regions could be recorded.
@@ -101,6 +118,7 @@ impl Summary {
     pub(crate) fn count(&mut self, record: &Record) {
         self.succeeded = record.runs().iter().filter(|run| run.is_success).count();
         self.failed = record.runs().len() - self.succeeded;
+        self.estimated = record.runs().iter().filter(|run| run.is_estimate).count();
         self.lacking_regions = record.runs().iter().filter(|run| run.lacks_regions).count();
     }
 }
@@ -175,20 +193,27 @@ pub fn sweep(
             if let Some(library) = &library {
                 job.load(library);
             }
-            let outcome = launch(&job)?;
+            let ending = ending(plan, &record, key);
+            let of = ending.as_ref().map(|ending| ending.of);
+            if let Some(ending) = ending {
+                job.end_after(ending);
+            }
+            let mut outcome = launch(&job)?;
+            let mut iterated = None;
             if !is_warmup {
-                let regions = regions::read(regions.path(), &mut numbers);
-                let regions = regions.map_err(SweepError::Regions)?;
+                let regions = read_regions(regions.path(), &mut numbers, of, plan, &mut outcome)?;
+                iterated = plan.estimate.as_ref().map(|_| Iterated::of(&regions, &outcome));
                 if library.is_some() {
                     record.set_numbers(&numbers);
                     num_succeeded += usize::from(outcome.is_success());
                 }
-                record.add(Run::new(key, &outcome, regions, plan));
-                schedule.add(key, outcome.is_success(), outcome.seconds);
+                let run = Run::new(key, &outcome, regions, plan);
+                schedule.add(key, run.is_success, run.seconds, run.spent);
+                record.add(run);
                 save(&choices.output, &record.text(), true)?;
             }
             let (done, left) = (record.runs().len(), schedule.left());
-            tell(&Event::Ran { key, is_warmup, outcome: &outcome, done, left });
+            tell(&Event::Ran { key, is_warmup, outcome: &outcome, iterated, done, left });
         }
     }
     summary.count(&record);
@@ -200,6 +225,45 @@ pub fn sweep(
         });
     }
     Ok(summary)
+}
+
+/// After how many iterations a run is ended, where that is known and worth it.
+pub(crate) fn ending(plan: &Plan, record: &Record, key: Key) -> Option<Ending> {
+    let first = plan.estimate.as_ref()?;
+    let of = first.of(key.input).or_else(|| record.iterations(key.input))?;
+    let FirstIterations { region, from, .. } = first.clone();
+    (of > from).then_some(Ending { region, from, of })
+}
+
+/// Reads the regions of a run, and what its iterations say. A run that was ended after these and does
+/// not have them has failed.
+pub(crate) fn read_regions(
+    folder: &Path,
+    numbers: &mut Numbers,
+    of: Option<u64>,
+    plan: &Plan,
+    outcome: &mut Outcome,
+) -> Result<Regions, SweepError> {
+    let is_ended = outcome.ended == Some(Ended::Iterations);
+    let request = plan.estimate.as_ref().map(|first| Request {
+        region: &first.region,
+        from: first.from,
+        ended_of: of.filter(|_| is_ended),
+        start: outcome.start,
+    });
+    let regions = regions::read(folder, numbers, request.as_ref()).map_err(SweepError::Regions)?;
+    if is_ended && regions.estimate.is_none() {
+        outcome.exit_status = 1;
+        outcome.said = "it was ended after its first iterations, whose times cannot be read".to_owned();
+    }
+    Ok(regions)
+}
+
+impl Iterated {
+    pub(crate) fn of(regions: &Regions, outcome: &Outcome) -> Self {
+        let Regions { num_iterations: number, estimate, .. } = *regions;
+        Self { number, estimate, is_ended: outcome.ended == Some(Ended::Iterations) }
+    }
 }
 
 /// The runs that [`sweep`] would make, in order, as far as that does not depend on their times.
@@ -221,7 +285,9 @@ pub fn dry_run(plan: &Plan, choices: &Choices) -> Result<Vec<(Key, Job)>, SweepE
     for key in plan.keys().into_iter().filter(|key| !there.contains(key)) {
         let warmups = if warm.insert(key.configuration()) { plan.warmups } else { 0 };
         for number in (1..=warmups).map(Some).chain([None]) {
-            all.push((key, jobs.job(key, number)?));
+            let mut job = jobs.job(key, number)?;
+            job.order.iterations = ending(plan, &record, key);
+            all.push((key, job));
         }
     }
     Ok(all)
@@ -300,7 +366,7 @@ fn begin(
 fn schedule<'p>(plan: &'p Plan, record: &Record) -> Schedule<'p> {
     let mut schedule = Schedule::new(plan);
     for run in record.runs() {
-        schedule.add(run.key, run.is_success, run.seconds);
+        schedule.add(run.key, run.is_success, run.seconds, run.spent);
     }
     schedule
 }
@@ -351,6 +417,7 @@ impl Jobs<'_> {
             counters: plan.counters.clone(),
             sample: plan.sample,
             frequency: wanted_frequency(plan, key.frequency),
+            iterations: None,
             lock: lock.to_string_lossy().into_owned(),
         };
         let period = plan.sample.unwrap_or(SAMPLE_PERIOD);
@@ -378,7 +445,8 @@ impl Jobs<'_> {
         words.push("--".to_owned());
         words.extend(command);
         words
-    }}
+    }
+}
 
 /// The library that records calls of MPI, which is compiled once for all runs, so that no run takes
 /// longer for it.

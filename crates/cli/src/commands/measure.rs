@@ -1,22 +1,23 @@
 //! `measure`: runs a program over cores and inputs, and shows its maps.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 use clap::{Args, Parser, ValueEnum};
 use parallax_sweep::{
-    Automatic, Binding, Choices, Configuration, Controller, Ended, Event, Key, Order, Outcome,
-    Plan, ProgramOutput, Repetitions, SAMPLE_PERIOD, Skip, Slurm, Stop, Summary, core_counts,
-    dry_run, frequencies, launch, line, quoted, split, sweep,
+    Automatic, Binding, Choices, Controller, FirstIterations, IterationRegion, Order, Plan,
+    ProgramOutput, Repetitions, SAMPLE_PERIOD, Slurm, Stop, Summary, core_counts, dry_run,
+    frequencies, launch, line, quoted, split, sweep,
 };
 
 use super::Context;
 use super::live::{Live, LiveArgs};
+use super::measure_progress::{Progress, named};
 use crate::output::Output;
 use crate::scaling::ScalingArgs;
-use crate::text::{Level, Notice, Style, duration, printable};
+use crate::text::{Level, Notice, printable};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -196,6 +197,9 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "PERCENT", help_heading = "Execution")]
     stop_below: Option<f64>,
 
+    #[command(flatten)]
+    estimates: Box<EstimateArgs>,
+
     /// Save stdout and stderr of the program to this folder, in two files per run.
     #[arg(long, value_name = "FOLDER", help_heading = "Files and output")]
     keep_output: Option<PathBuf>,
@@ -245,6 +249,41 @@ struct SeriesArgs {
     /// `--energy --sample 100ms`, as PaScal Analyzer writes it.
     #[arg(long, value_name = "BACKEND", value_parser = ["sysfs"], hide = true)]
     rpls: Option<String>,
+}
+
+/// Runs that are ended early.
+#[derive(Debug, Args)]
+struct EstimateArgs {
+    /// End each run after this many iterations and estimate its time from them. Iterations are a
+    /// region that the program marks (--iteration-region). Estimates are marked as such and are not
+    /// combined with complete runs of the same configuration.
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with_all = ["energy", "counters", "sample", "ipmi", "record", "fgps", "rple", "rpls"],
+        help_heading = "Estimates"
+    )]
+    estimate_from: Option<u64>,
+    /// Number of iterations of a complete run, or a comma-separated list with one number per input.
+    /// Default: the first run of each input is complete, and its iterations are counted.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        requires = "estimate_from",
+        help_heading = "Estimates"
+    )]
+    iterations: Vec<u64>,
+    /// Region that is an iteration: the number of its mark (2, or 1.2 for mark 2 inside mark 1), or
+    /// with --auto-regions its place (solver.c:27).
+    #[arg(
+        long,
+        value_name = "REGION",
+        default_value = "1",
+        requires = "estimate_from",
+        help_heading = "Estimates"
+    )]
+    iteration_region: IterationRegion,
 }
 
 /// To which processors a run is bound.
@@ -329,7 +368,7 @@ pub(super) fn measure(context: &Context, arguments: MeasureArgs) -> anyhow::Resu
             quoted(&folder.to_string_lossy())
         ));
     }
-    let finished = finish(context, &choices.output, &summary);
+    let finished = finish(context, &plan, &choices.output, &summary);
     live.until_interrupted()?;
     finished
 }
@@ -405,6 +444,11 @@ fn plan(context: &Context, arguments: MeasureArgs) -> anyhow::Result<(Plan, Choi
         archives: arguments.record,
         has_mpi_calls: arguments.record_mpi,
         stop,
+        estimate: arguments.estimates.estimate_from.map(|from| FirstIterations {
+            region: arguments.estimates.iteration_region,
+            from,
+            of: arguments.estimates.iterations,
+        }),
         slurm,
         ..Plan::new(&program, words.collect(), core_counts(&arguments.cores)?)
     };
@@ -450,7 +494,10 @@ fn show(context: &Context, plan: &Plan, choices: &Choices) -> anyhow::Result<()>
             word => quoted(word).into_owned(),
         });
         words.extend(command);
-        text.push_str(&format!("{}  # {}\n", words.join(" "), named(*key, plan)));
+        let ended = job.iterations().map_or_else(String::new, |(from, of)| {
+            format!(", ended after {from} of {of} iterations")
+        });
+        text.push_str(&format!("{}  # {}{ended}\n", words.join(" "), named(*key, plan)));
     }
     let output = Output { format: crate::output::Format::Text, ..output };
     output.emit_reply(&(), |_, out| out.write_all(text.as_bytes()))?;
@@ -462,185 +509,13 @@ fn show(context: &Context, plan: &Plan, choices: &Choices) -> anyhow::Result<()>
     Ok(())
 }
 
-/// A run in words: `4 cores, input '1000', repetition 2`.
-fn named(key: Key, plan: &Plan) -> String {
-    let configuration = configuration(key.configuration(), plan);
-    if plan.repetitions.most() == 1 {
-        return configuration;
-    }
-    format!("{configuration}, repetition {}", key.repetition)
-}
-
-fn configuration(of: Configuration, plan: &Plan) -> String {
-    let plural = if of.cores == 1 { "core" } else { "cores" };
-    let mut text = format!("{} {plural}", of.cores);
-    if let Some(kilohertz) = of.frequency {
-        text.push_str(&format!(", {} GHz", kilohertz as f64 / 1e6));
-    }
-    if let Some(input) = of.input.and_then(|at| plan.inputs.get(at as usize)) {
-        text.push_str(&format!(", input '{}'", printable(input)));
-    }
-    text
-}
-
-/// What is said on standard error while a sweep goes on: a line for each run, and on a terminal one
-/// that says what runs now.
-struct Progress<'a> {
-    context: &'a Context,
-    plan: &'a Plan,
-    /// Whether a line that says what runs now is there.
-    has_line: bool,
-    is_terminal: bool,
-}
-
-impl<'a> Progress<'a> {
-    fn new(context: &'a Context, plan: &'a Plan) -> Self {
-        let is_terminal = std::io::stderr().is_terminal();
-        Self { context, plan, has_line: false, is_terminal }
-    }
-
-    fn tell(&mut self, event: &Event<'_>) {
-        let style = &self.context.stderr;
-        match *event {
-            Event::Began { done, left, remarks } => {
-                for remark in remarks {
-                    Notice::new(Level::Warning, remark.clone()).print(style);
-                }
-                let there = if done > 0 { format!("{done} finished, ") } else { String::new() };
-                let most = match self.plan.repetitions {
-                    Repetitions::Fixed(_) => "",
-                    Repetitions::UntilInterval { .. } => "at least ",
-                };
-                let runs = if left == 1 { "run" } else { "runs" };
-                let ends = match self.plan.slurm {
-                    Some(_) => "Ctrl+C stops waiting but not the jobs",
-                    None => "Ctrl+C stops the sweep",
-                };
-                self.say(&format!(
-                    "{there}{most}{left} {runs} to execute; {ends}, and --resume continues it"
-                ));
-                if let Order::Random { seed } = self.plan.order {
-                    self.say(&format!("the order is random:{seed}"));
-                }
-            }
-            Event::Running { key, is_warmup, done, left: (left, time) } => {
-                if self.is_terminal && !self.context.is_quiet {
-                    let warmup = if is_warmup { "warm-up, " } else { "" };
-                    let total = done as u64 + left;
-                    let text = format!(
-                        "[{}/{total}] {warmup}{}{}",
-                        done + 1,
-                        named(key, self.plan),
-                        time_left(time)
-                    );
-                    let text: String = text.chars().take(style.width.saturating_sub(1)).collect();
-                    self.clear();
-                    let _ = write!(std::io::stderr(), "{text}");
-                    self.has_line = true;
-                }
-            }
-            Event::Ran { key, is_warmup, outcome, done, left: (left, time) } => {
-                self.ran(key, is_warmup, outcome, done, left, time);
-            }
-            Event::Skipped { configuration: skipped, why } => {
-                let why = match why {
-                    Skip::Failures(number) => {
-                        format!("it failed {number} times and never succeeded")
-                    }
-                    Skip::Efficiency { cores, efficiency } => format!(
-                        "the efficiency on {cores} cores is already {:.0} %",
-                        efficiency * 100.0
-                    ),
-                };
-                self.say(&format!("skipped: {}: {why}", configuration(skipped, self.plan)));
-            }
-        }
-    }
-
-    fn ran(
-        &mut self,
-        key: Key,
-        is_warmup: bool,
-        outcome: &Outcome,
-        done: usize,
-        left: u64,
-        time: Option<Duration>,
-    ) {
-        let style = self.context.stderr;
-        let took = duration(outcome.seconds, &style);
-        let name = named(key, self.plan);
-        if outcome.is_success() {
-            let total = done as u64 + left;
-            let text = if is_warmup {
-                format!("[warm-up] {name}: {took}")
-            } else {
-                format!("[{done}/{total}] {name}: {took}{}", time_left(time))
-            };
-            return self.say(&text);
-        }
-        self.clear();
-        let mut message = format!("{name}: {}", failure(outcome, self.plan, &style));
-        if !outcome.said.is_empty() {
-            message.push('\n');
-            message.push_str(&printable_lines(&outcome.said));
-        }
-        Notice::new(Level::Warning, message).print(&style);
-    }
-
-    fn say(&mut self, text: &str) {
-        self.clear();
-        if !self.context.is_quiet {
-            let _ = writeln!(std::io::stderr(), "{text}");
-        }
-    }
-
-    /// Takes the line away that says what runs now.
-    fn clear(&mut self) {
-        if std::mem::take(&mut self.has_line) {
-            // Back to the start of the line, and clear to its end.
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
-    }
-}
-
-/// What a program said, without what would garble the terminal.
-fn printable_lines(text: &str) -> String {
-    text.lines().map(|line| printable(line).into_owned()).collect::<Vec<_>>().join("\n")
-}
-
-/// How a run failed.
-fn failure(outcome: &Outcome, plan: &Plan, style: &Style) -> String {
-    let took = duration(outcome.seconds, style);
-    let limit = |limit: Option<Duration>| duration(limit.unwrap_or_default().as_secs_f64(), style);
-    match (outcome.ended, outcome.signal) {
-        (Some(Ended::Timeout), _) => {
-            format!("took longer than {} and was terminated", limit(plan.timeout))
-        }
-        (Some(Ended::Idle), _) => {
-            format!(
-                "used no CPU time for {} and was terminated after {took}",
-                limit(plan.idle_timeout)
-            )
-        }
-        (None, Some(signal)) => format!("terminated by signal {signal} after {took}"),
-        (None, None) => format!("exit status {} after {took}", outcome.exit_status),
-    }
-}
-
-/// `; about 3 min left`.
-fn time_left(time: Option<Duration>) -> String {
-    let Some(time) = time.filter(|time| !time.is_zero()) else { return String::new() };
-    let seconds = time.as_secs_f64();
-    let text = match seconds {
-        s if s < 90.0 => format!("{} s", s.ceil()),
-        s if s < 90.0 * 60.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
-    };
-    format!("; about {text} left")
-}
-
 /// Shows the maps of a file that is complete, and says what failed.
-fn finish(context: &Context, path: &Path, summary: &Summary) -> anyhow::Result<()> {
+fn finish(
+    context: &Context,
+    plan: &Plan,
+    path: &Path,
+    summary: &Summary,
+) -> anyhow::Result<()> {
     if summary.succeeded > 0
         && let Err(error) = maps(context, path)
     {
@@ -652,6 +527,20 @@ fn finish(context: &Context, path: &Path, summary: &Summary) -> anyhow::Result<(
             "{shown} has {} runs; show them again with `parallax scaling {shown}`, or in the \
              browser with `parallax open {shown}`",
             summary.succeeded + summary.failed
+        ));
+    }
+    if let Some(first) = plan.estimate.as_ref().filter(|_| summary.estimated == 0) {
+        let text = format!(
+            "no run was ended early: region {} did not end {} times before, or no complete run had \
+             more; `parallax scaling {shown} --table regions` lists the regions",
+            first.region, first.from
+        );
+        Notice::new(Level::Warning, text).print(&context.stderr);
+    } else if summary.estimated > 0 && !context.is_quiet {
+        context.note(format!(
+            "{} of {} times are estimates, marked as such; the time after the last iteration is not \
+             included",
+            summary.estimated, summary.succeeded
         ));
     }
     if summary.lacking_regions > 0 {
@@ -727,14 +616,5 @@ mod tests {
         assert_eq!(order("random:7"), Ok(ChosenOrder(Some(Order::Random { seed: 7 }))));
         assert_eq!(order("random"), Ok(ChosenOrder(None)));
         assert!(order("random:x").is_err() && order("sideways").is_err());
-    }
-
-    #[test]
-    fn the_time_left_has_few_digits() {
-        let text = |seconds| time_left(Some(Duration::from_secs(seconds)));
-        assert_eq!(text(61), "; about 61 s left");
-        assert_eq!(text(200), "; about 3 min left");
-        assert_eq!(text(9000), "; about 2.5 h left");
-        assert_eq!(time_left(None), "");
     }
 }

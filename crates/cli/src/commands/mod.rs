@@ -24,6 +24,7 @@ mod locations;
 mod mark;
 mod measure;
 pub(crate) mod measure_plan;
+mod measure_progress;
 mod query;
 mod record;
 mod report;

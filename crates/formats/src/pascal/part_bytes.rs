@@ -8,7 +8,9 @@ use parallax_base::{Issue, Place, Severity, Stage, Unit};
 use super::parts::PartRead;
 use super::reader::RawRun;
 use super::run::RunTimes;
-use crate::scaling_data::{Collected, Metric, Outcome, Region, RegionKind, RegionTime, Sample};
+use crate::scaling_data::{
+    Collected, Metric, Outcome, Region, RegionKind, RegionTime, RunEstimate, Sample,
+};
 
 /// Every issue that reading a part may report. One that is missing here makes the file be read
 /// from front to back.
@@ -34,7 +36,8 @@ const POLICIES: [RegionTime; 4] =
     [RegionTime::Union, RegionTime::Sum, RegionTime::Span, RegionTime::ThreadMax];
 const REGION_KINDS: [RegionKind; 4] =
     [RegionKind::WholeProgram, RegionKind::Marked, RegionKind::Gap, RegionKind::Automatic];
-const OUTCOMES: [Outcome; 3] = [Outcome::Completed, Outcome::Suspicious, Outcome::Failed];
+const OUTCOMES: [Outcome; 4] =
+    [Outcome::Completed, Outcome::Suspicious, Outcome::Failed, Outcome::Replaced];
 const SEVERITIES: [Severity; 3] = [Severity::Note, Severity::Warning, Severity::Error];
 const UNITS: [Unit; 7] =
     [Unit::Seconds, Unit::Nanos, Unit::Bytes, Unit::Cycles, Unit::Joules, Unit::Count, Unit::Ratio];
@@ -85,6 +88,13 @@ impl PartRead {
                 out.maybe(time, Out::f64);
             }
             out.byte(u8::from(times.has_regions));
+            out.maybe(times.estimate, |out, estimate| {
+                out.u64(estimate.iterations);
+                out.u64(estimate.of);
+                out.f64(estimate.interval.0);
+                out.f64(estimate.interval.1);
+                out.maybe(estimate.with_trend, Out::f64);
+            });
             out.one_of(&OUTCOMES, &raw.outcome);
         });
         out.list(&self.issues, |out, issue| {
@@ -141,7 +151,15 @@ impl PartRead {
             let (start, stop, total) = (time()?, time()?, time()?);
             let (exit_status, seconds) = (time()?, time()?);
             let has_regions = from.byte()? == 1;
-            let times = RunTimes { start, stop, total, exit_status, has_regions };
+            let estimate = from.maybe(|from| {
+                Some(RunEstimate {
+                    iterations: from.u64()?,
+                    of: from.u64()?,
+                    interval: (from.f64()?, from.f64()?),
+                    with_trend: from.maybe(Cursor::f64)?,
+                })
+            })?;
+            let times = RunTimes { start, stop, total, exit_status, has_regions, estimate };
             Some(RawRun { times, seconds, outcome: from.one_of(&OUTCOMES)?? })
         })?;
         let issues = from.list(|from| {

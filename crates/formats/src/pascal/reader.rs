@@ -1,5 +1,7 @@
 //! The whole file: `config`, `data`, and what only all runs together show.
 
+use std::collections::HashSet;
+
 use parallax_base::Severity;
 
 use super::config::{Config, TupleFields};
@@ -270,7 +272,15 @@ impl<'o> File<'o> {
         let placed = keys::place(&mut self.builder, &self.keys, &config, report);
         let any_regions = self.raw.iter().any(|raw| raw.times.has_regions);
         let mut without_regions = 0_usize;
-        for (raw, placed) in self.raw.iter().zip(&placed) {
+        let measured: HashSet<u32> = self
+            .raw
+            .iter()
+            .zip(&placed)
+            .filter(|(raw, _)| raw.seconds.is_some() && raw.times.estimate.is_none())
+            .filter_map(|(_, placed)| placed.as_ref().map(|placed| placed.coordinate))
+            .collect();
+        let mut replaced = HashSet::new();
+        for ((raw, placed), number) in self.raw.iter().zip(&placed).zip(0..) {
             let mut outcome = raw.outcome;
             if any_regions && !raw.times.has_regions && outcome == Outcome::Completed {
                 without_regions += 1;
@@ -284,12 +294,37 @@ impl<'o> File<'o> {
             // A run whose key is not understood keeps its number but belongs nowhere.
             let (coordinate, repetition) =
                 placed.as_ref().map_or((u32::MAX, 0), |p| (p.coordinate, p.repetition));
-            self.builder.add_run(Run { coordinate, repetition, interval, outcome });
+            let estimate = raw.times.estimate;
+            if estimate.is_some() && outcome != Outcome::Failed && measured.contains(&coordinate) {
+                outcome = Outcome::Replaced;
+                replaced.insert(number);
+            }
+            self.builder.add_run(Run { coordinate, repetition, interval, outcome, estimate });
         }
+        if !replaced.is_empty() {
+            self.builder.forget_runs(&replaced);
+        }
+        self.report_estimates(replaced.len(), report);
         self.report_runs(&config, any_regions, without_regions, report);
         let measurements = self.builder.finish(report);
         report_coverage(&measurements, report);
         Ok(measurements)
+    }
+
+    /// Says which times were not measured.
+    fn report_estimates(&self, num_replaced: usize, report: &mut Report<'_>) {
+        let is_estimate = |raw: &&RawRun| raw.times.estimate.is_some() && raw.seconds.is_some();
+        let number = self.raw.iter().filter(is_estimate).count() - num_replaced;
+        if number > 0 {
+            report.whole(Severity::Note, "run-estimated", || {
+                format!("{number} runs were ended after their first iterations: their times are estimates")
+            });
+        }
+        if num_replaced > 0 {
+            report.whole(Severity::Note, "estimate-replaced", || {
+                format!("{num_replaced} estimates are omitted, because other runs of their configurations were measured completely")
+            });
+        }
     }
 
     fn report_runs(
@@ -327,8 +362,10 @@ impl<'o> File<'o> {
 
     /// The Analyzer runs one program at a time; overlaps mean that files were merged by hand.
     fn report_overlaps(&self, report: &mut Report<'_>) {
+        // Estimates end when a complete run would have ended, which is after the next one began.
+        let measured = self.raw.iter().filter(|raw| raw.times.estimate.is_none());
         let mut spans: Vec<(f64, f64)> =
-            self.raw.iter().filter_map(|raw| raw.times.start.zip(raw.times.stop)).collect();
+            measured.filter_map(|raw| raw.times.start.zip(raw.times.stop)).collect();
         spans.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut latest = f64::NEG_INFINITY;
         let mut overlaps = 0_u64;

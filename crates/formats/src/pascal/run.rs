@@ -8,9 +8,9 @@ use super::counts::{CountFault, CountSeries};
 use super::energy;
 use super::fold::Fold;
 use super::siblings::Siblings;
-use crate::json::{Event, JsonError, JsonReader, Row};
+use crate::json::{Event, JsonError, JsonReader, Row, Value};
 use crate::scaling_data::RegionKind;
-use crate::scaling_data::{Builder, RegionRow, RegionTime, Report, metric_names};
+use crate::scaling_data::{Builder, RegionRow, RegionTime, Report, RunEstimate, metric_names};
 
 /// Indices of the metrics that regions have.
 struct RegionMetrics {
@@ -58,6 +58,7 @@ pub(super) struct RunTimes {
     pub(super) total: Option<f64>,
     pub(super) exit_status: Option<f64>,
     pub(super) has_regions: bool,
+    pub(super) estimate: Option<RunEstimate>,
 }
 
 /// A series of one power sensor.
@@ -84,6 +85,9 @@ pub(super) struct RunReader {
     intervals_kept: usize,
     intervals_lost: bool,
 }
+
+/// The field of a run whose time was estimated.
+const ESTIMATED: &str = "estimated";
 
 /// Most samples of all sensors and most intervals kept for one run: 16 MiB each.
 const MOST_OF_RUN: usize = 1 << 20;
@@ -169,6 +173,9 @@ impl RunReader {
                     )?;
                 }
                 "sensors" => self.sensors(reader, report)?,
+                ESTIMATED => times.estimate = estimate(reader, report)?,
+                // What the first iterations of a complete run would have said of it.
+                "estimate_check" => reader.skip_value()?,
                 _ => self.other_field(reader, builder, run, &name, report)?,
             }
         }
@@ -563,6 +570,33 @@ impl RunReader {
         }
         Ok(())
     }
+}
+
+/// What the time of a run was estimated from. What cannot be read is reported, and the run then passes
+/// for one that was measured.
+fn estimate(
+    reader: &mut JsonReader<'_>,
+    report: &mut Report<'_>,
+) -> Result<Option<RunEstimate>, JsonError> {
+    let (offset, path) = (reader.offset(), reader.path());
+    let value = reader.read_value()?;
+    let finite = |value: &Value| value.as_f64().filter(|number| number.is_finite());
+    let read = || {
+        let [low, high] = value.get("interval")?.items() else { return None };
+        Some(RunEstimate {
+            iterations: value.get("from")?.as_u64()?,
+            of: value.get("of")?.as_u64()?,
+            interval: (finite(low)?, finite(high)?),
+            with_trend: value.get("with_trend").and_then(finite),
+        })
+    };
+    let found = read();
+    if found.is_none() {
+        report.at(Severity::Warning, "wrong-type", offset, || {
+            format!("{path} does not say what was estimated; the run counts as measured")
+        });
+    }
+    Ok(found)
 }
 
 fn is_power(sensor: &str) -> bool {

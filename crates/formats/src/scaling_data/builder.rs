@@ -1,6 +1,6 @@
 //! Collects [`Measurements`] in any order and sorts them once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use parallax_base::{Limits, Severity, Unit};
 
@@ -199,7 +199,7 @@ impl Builder {
             return at;
         }
         let outcome = Outcome::Completed;
-        self.add_run(Run { coordinate, repetition, interval: None, outcome })
+        self.add_run(Run { coordinate, repetition, interval: None, outcome, estimate: None })
     }
 
     /// Marks a run as suspicious.
@@ -269,6 +269,11 @@ impl Builder {
     /// Forgets the samples from number `len` on.
     pub(crate) fn truncate_samples(&mut self, len: usize) {
         self.samples.truncate(len);
+    }
+
+    /// Forgets the samples of these runs.
+    pub(crate) fn forget_runs(&mut self, runs: &HashSet<u32>) {
+        self.samples.retain(|sample| !runs.contains(&sample.run));
     }
 
     /// What was collected, for [`Builder::absorb`].

@@ -24,8 +24,8 @@ pub(crate) use regions::Nesting;
 pub(crate) use text::{number, whole};
 
 pub use parallax_base::scaling_data::{
-    Metric, Parameter, ParameterValue, Region, RegionKind, Sample, Statistic, fact_names,
-    metric_names, parameter_names,
+    Metric, Parameter, ParameterValue, Region, RegionKind, RunEstimate, Sample, Statistic,
+    fact_names, metric_names, parameter_names,
 };
 
 /// Measurements of one program under several parameters.
@@ -66,6 +66,8 @@ pub struct Run {
     pub interval: Option<(f64, f64)>,
     /// Whether its values can be trusted.
     pub outcome: Outcome,
+    /// What its time was estimated from; `None` where it was measured.
+    pub estimate: Option<RunEstimate>,
 }
 
 /// How an execution ended.
@@ -77,6 +79,8 @@ pub enum Outcome {
     Suspicious,
     /// The file says that it failed; it has no values.
     Failed,
+    /// An estimate of what another run of the same configuration measured; it has no values.
+    Replaced,
 }
 
 impl Measurements {

@@ -6,7 +6,7 @@ use parallax_base::{ByteSource, Issues};
 use parallax_formats::FormatError;
 use parallax_formats::scaling_data::{self, Measurements, ReadOptions};
 use parallax_model::Metadata;
-use parallax_model::ensemble::{Ensemble, EnsembleColumns, Run};
+use parallax_model::ensemble::{Ensemble, EnsembleColumns, Run, RunEvidence};
 
 use crate::ImportError;
 
@@ -96,6 +96,12 @@ fn ensemble(read: Measurements, file: &str, issues: Issues) -> Result<Ensemble, 
         repetition: run.repetition,
         is_trusted: run.outcome == scaling_data::Outcome::Completed,
     };
+    let estimates = (0..).zip(&read.runs).filter_map(|(number, run)| {
+        let is_used = run.outcome != scaling_data::Outcome::Replaced;
+        let estimate = run.estimate.filter(|_| is_used)?;
+        Some((number, RunEvidence { estimate: Some(estimate), ..RunEvidence::default() }))
+    });
+    let evidence = estimates.collect();
     let mut columns = EnsembleColumns {
         parameters: read.parameters,
         coordinates: read.coordinates,
@@ -104,7 +110,7 @@ fn ensemble(read: Measurements, file: &str, issues: Issues) -> Result<Ensemble, 
         metrics: read.metrics,
         samples: read.samples,
         statistics: read.statistics,
-        evidence: Vec::new(),
+        evidence,
     };
     // Columns of finite numbers only: a statistic of a damaged file may be anything.
     columns

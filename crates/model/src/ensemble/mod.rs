@@ -10,7 +10,7 @@ mod builder;
 pub use builder::{EnsembleBuilder, Ids, RegionPlace, ValueOrder};
 
 pub use parallax_base::scaling_data::{
-    Metric as EnsembleMetric, Parameter, ParameterValue, Region, RegionKind, Sample,
+    Metric as EnsembleMetric, Parameter, ParameterValue, Region, RegionKind, RunEstimate, Sample,
     Statistic as RunStatistic, fact_names, metric_names, parameter_names,
 };
 
@@ -51,6 +51,8 @@ pub struct RunEvidence {
     pub delays: Vec<(u32, f64)>,
     /// What else speaks for caution, as sentences.
     pub cautions: Vec<String>,
+    /// What its time was estimated from; `None` where it was measured.
+    pub estimate: Option<RunEstimate>,
 }
 
 /// A location that others wait for, and where it computes meanwhile.

@@ -51,6 +51,9 @@ table! {
         loss: Vec<Option<f64>> [core metric],
         /// Without what regions inside lose.
         own_loss: Vec<Option<f64>> [core metric],
+        /// How many of the runs were ended after their first iterations, so that their times are
+        /// estimates.
+        estimated: Vec<u32>,
     }
 }
 
@@ -90,6 +93,9 @@ table! {
         weak_rel: Option<f64>,
         /// Load imbalance of threads or ranks, (max - mean) / max; 0 is balanced.
         imbalance: Option<f64>,
+        /// How many of the runs were ended after their first iterations, so that their times are
+        /// estimates.
+        estimated: u32,
     }
 }
 

@@ -4707,6 +4707,9 @@ class EnsembleQuestions(ItemQuestions):
                 Cost beyond the baseline.
             - ``own_loss`` (f64 in cores times the unit of the metric, may be null):
                 Without what regions inside lose.
+            - ``estimated`` (u32):
+                How many of the runs were ended after their first iterations, so that their
+                times are estimates.
 
         losses : Table
             Regions that lose where the whole program loses most, the worst first.
@@ -4837,6 +4840,9 @@ class EnsembleQuestions(ItemQuestions):
                 Efficiency less that one step up the diagonal.
             - ``imbalance`` (f64, may be null):
                 Load imbalance of threads or ranks, (max - mean) / max; 0 is balanced.
+            - ``estimated`` (u32):
+                How many of the runs were ended after their first iterations, so that their
+                times are estimates.
             regions: One row for each region: its place, share, imbalance and verdict.
             - ``region`` (string):
                 Id; 0 is the whole program.

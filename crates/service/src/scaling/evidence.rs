@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_analysis::scaling::{Delay, GridEvidence, SHORT, grid_evidence};
-use parallax_base::quantity::counted;
-use parallax_model::ensemble::{Ensemble, LateLocation, RunEvidence, metric_names};
+use parallax_base::quantity::{amount, counted};
+use parallax_model::ensemble::{Ensemble, LateLocation, RunEstimate, RunEvidence, metric_names};
 
 use super::answer::{ScalingAnswer, ScalingOptions};
 use super::axes::{Axes, RunChoice};
@@ -28,6 +28,8 @@ type Configuration = (usize, u32);
 pub(super) struct Grounds {
     /// By input and core count.
     runs: BTreeMap<Configuration, Vec<RunEvidence>>,
+    /// What times rest on that were not measured, by input and core count.
+    estimates: BTreeMap<Configuration, Vec<RunEstimate>>,
     /// The region of the answer that a verdict names for one of the ensemble.
     positions: BTreeMap<u32, usize>,
 }
@@ -35,14 +37,22 @@ pub(super) struct Grounds {
 impl Grounds {
     pub(super) fn of(ensemble: &Ensemble, axes: &Axes, runs: RunChoice) -> Self {
         let mut found: BTreeMap<Configuration, Vec<RunEvidence>> = BTreeMap::new();
+        let mut estimates: BTreeMap<Configuration, Vec<RunEstimate>> = BTreeMap::new();
         for (at, evidence) in ensemble.evidence() {
             let Some(run) = ensemble.runs().get(*at as usize) else { continue };
             let is_excluded = runs == RunChoice::Trusted && !run.is_trusted;
-            if let Some(place) = axes.cell(run.coordinate).filter(|_| !is_excluded) {
-                found.entry(place).or_default().push(evidence.clone());
+            let Some(place) = axes.cell(run.coordinate).filter(|_| !is_excluded) else { continue };
+            match evidence.estimate {
+                Some(estimate) => estimates.entry(place).or_default().push(estimate),
+                None => found.entry(place).or_default().push(evidence.clone()),
             }
         }
-        Self { runs: found, positions: BTreeMap::new() }
+        Self { runs: found, estimates, positions: BTreeMap::new() }
+    }
+
+    /// How many times at a configuration are estimates.
+    pub(super) fn num_estimated(&self, input: usize, cores: u32) -> usize {
+        self.estimates.get(&(input, cores)).map_or(0, Vec::len)
     }
 
     /// Remembers which regions of the answer stand for those where locations are late.
@@ -207,7 +217,7 @@ impl ScalingAnswer {
             )]);
             return;
         }
-        let mut first = Vec::new();
+        let mut first = self.about_estimates();
         let mut cautions: Vec<(&str, BTreeSet<Configuration>)> =
             self.grounds.cautions().into_iter().collect();
         // The largest runs first.
@@ -266,6 +276,63 @@ impl ScalingAnswer {
         if let Some(program) = self.regions.first_mut() {
             program.verdict.sentences.insert(0, sentence);
         }
+    }
+
+    /// Which times were not measured, and what of that is doubtful.
+    fn about_estimates(&self) -> Vec<String> {
+        let estimates = &self.grounds.estimates;
+        let mut named: Vec<String> = estimates
+            .iter()
+            .map(|(&(input, cores), runs)| {
+                let first = runs.first();
+                let (iterations, of) = first.map_or((0, 0), |run| (run.iterations, run.of));
+                let low = runs.iter().map(|run| run.interval.0).fold(f64::INFINITY, f64::min);
+                let high = runs.iter().map(|run| run.interval.1).fold(0.0, f64::max);
+                format!(
+                    "{} ({iterations} of {}, {} to {})",
+                    place_words(self, input, cores),
+                    counted(of, "iteration"),
+                    amount(low, &self.unit),
+                    amount(high, &self.unit)
+                )
+            })
+            .collect();
+        if named.is_empty() {
+            return Vec::new();
+        }
+        let more = named.len().saturating_sub(MOST_NAMED);
+        named.truncate(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let mut out = vec![format!(
+            "Estimated from the first iterations, not measured to the end: {}{more}.",
+            named.join(", ")
+        )];
+        let off = |run: &RunEstimate| {
+            run.with_trend.map(|time| (time / run.interval.1).max(run.interval.0 / time))
+        };
+        let trends = estimates
+            .iter()
+            .flat_map(|(place, runs)| runs.iter().map(move |run| (*place, run)))
+            .filter_map(|(place, run)| Some((off(run)?, place, run)));
+        let trends: Vec<_> = trends.collect();
+        let Some((_, (input, cores), run)) = trends.iter().max_by(|a, b| a.0.total_cmp(&b.0))
+        else {
+            return out;
+        };
+        let time = run.with_trend.unwrap_or_default();
+        let (how, what) =
+            if time > run.interval.1 { ("slower", "low") } else { ("faster", "high") };
+        let others = match trends.len() - 1 {
+            0 => String::new(),
+            more => format!("; {} more with a trend", counted(more as u64, "run")),
+        };
+        out.push(format!(
+            "Iterations get {how} within those measured for {}: if that continues, the run takes \
+             {}, and the estimate is too {what}; measure it completely{others}.",
+            place_words(self, *input, *cores),
+            amount(time, &self.unit)
+        ));
+        out
     }
 
     fn about_strays(&self, found: &GridEvidence, cores: &dyn Fn(usize) -> u32) -> Vec<String> {

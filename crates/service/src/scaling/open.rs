@@ -463,6 +463,7 @@ fn run_evidence(
         late,
         delays: delays.into_iter().collect(),
         cautions: report.cautions.into_iter().map(|caution| caution.text).collect(),
+        estimate: None,
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use parallax_base::Control;
 use parallax_engine::EngineError;
-use parallax_model::ensemble::{Ensemble, Parameter, Region};
+use parallax_model::ensemble::{Ensemble, Parameter, Region, RunEvidence};
 use parallax_protocol::{
     Column, EnsembleMetricRow, EnsembleMetricTable, Family, IssueTable, ParameterValueRow,
     ParameterValueTable, StoredRegionRow, StoredRegionTable, StoredRunStatisticTable,
@@ -56,6 +56,9 @@ pub fn region_relation(ensemble: &Ensemble) -> StoredRegionTable {
 pub fn run_relation(ensemble: &Ensemble, control: &Control) -> Result<StoredRunTable, EngineError> {
     let metrics = ensemble.metrics();
     let mut table = StoredRunTable::default();
+    let is_estimate = |(_, evidence): &&(u32, RunEvidence)| evidence.estimate.is_some();
+    let estimated: BTreeSet<u32> =
+        ensemble.evidence().iter().filter(is_estimate).map(|(run_id, _)| *run_id).collect();
     let mut coordinates = Vec::new();
     let mut values: Vec<Vec<Option<f64>>> = vec![Vec::new(); metrics.len()];
     for region in (0..).take(ensemble.regions().len()) {
@@ -70,13 +73,14 @@ pub fn run_relation(ensemble: &Ensemble, control: &Control) -> Result<StoredRunT
             table.region_id.push(region);
             table.repetition.push(run.repetition);
             table.is_trusted.push(run.is_trusted);
+            table.is_estimated.push(estimated.contains(&run_id));
             coordinates.push(run.coordinate);
             for (of, values) in samples.iter_mut().zip(&mut values) {
                 values.push(of.next_if(|s| s.run == run_id).map(|s| s.value));
             }
         }
     }
-    let mut names = Names::of(["run_id", "region_id", "repetition", "is_trusted"]);
+    let mut names = Names::of(["run_id", "region_id", "repetition", "is_trusted", "is_estimated"]);
     table.parameters = parameter_columns(ensemble, &coordinates, &mut names);
     let columns = metrics.iter().zip(values).map(|(metric, values)| {
         let (name, unit) = (names.free(&metric.name), metric.unit.to_string());

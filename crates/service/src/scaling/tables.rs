@@ -50,6 +50,7 @@ impl ScalingAnswer {
                 input: inputs.get(row.input),
                 cores: row.cores,
                 repetitions: count(row.repetitions),
+                estimated: count(self.grounds.num_estimated(row.input_idx, row.cores)),
                 time: row.time,
                 time_min: row.time_min,
                 time_max: row.time_max,
@@ -133,9 +134,15 @@ impl ScalingAnswer {
             }
         }
         let [loss, own_loss] = losses;
+        let configurations =
+            || (0..inputs).flat_map(|input| self.cores.iter().map(move |&cores| (input, cores)));
+        let estimated = all.iter().flat_map(|_| {
+            configurations().map(|(input, cores)| self.grounds.num_estimated(input, cores))
+        });
         let repetitions = all.iter().flat_map(|maps| maps.rows().map(|row| row.repetitions));
         Ok(ScalingCellTable {
             repetitions: repetitions.map(count).collect(),
+            estimated: estimated.map(count).collect(),
             time: map(|maps| &maps.time),
             time_min: map(|maps| &maps.time_min),
             time_max: map(|maps| &maps.time_max),

@@ -10,12 +10,17 @@ export function timeText(value: number, unit: string): string {
   return unit === "s" ? seconds(value) : `${number(value)} ${unit}`;
 }
 
+/** Whether the times of a cell were estimated from first iterations. */
+export function isEstimate(data: ScalingData, region: number, column: number, core: number): boolean {
+  return data.cell("estimated", region, column, core) > 0;
+}
+
 /** A cell in a sentence, for screen readers. */
 export function cellSentence(data: ScalingData, kind: MapKind, settings: ScalingSettings, region: number, row: number, column: number): string {
   const core = data.rows[row] ?? row;
   const value = data.cell(mapColumn(kind, settings.differences), region, column, core);
   const cores = data.cores[core] ?? 0;
-  return `${mapTitle(kind)} ${mapValue(kind, value)}, ${String(cores)} ${cores === 1 ? "core" : "cores"}, input ${inputCode(column)} ${data.inputs[column] ?? ""}`;
+  return `${mapTitle(kind)} ${mapValue(kind, value)}, ${String(cores)} ${cores === 1 ? "core" : "cores"}, input ${inputCode(column)} ${data.inputs[column] ?? ""}${isEstimate(data, region, column, core) ? ", estimated" : ""}`;
 }
 
 /** Everything about a cell, for the tip next to it. */
@@ -25,7 +30,7 @@ export function cellTip(
   const core = data.rows[row] ?? row;
   const of = (name: Parameters<ScalingData["cell"]>[0]): number => data.cell(name, region, column, core);
   const { unit } = data.reply;
-  const repetitions = of("repetitions");
+  const [repetitions, estimated] = [of("repetitions"), of("estimated")];
   const isDefined = !Number.isNaN(of(mapColumn(kind, settings.differences)));
   const reply = data.regions[region];
   const loss = of("loss");
@@ -39,6 +44,7 @@ export function cellTip(
       { name: `Time (${settings.statistic})`, value: timeText(of("time"), unit) },
       ...(repetitions > 1 ? [{ name: "Shortest to longest", value: `${timeText(of("time_min"), unit)} to ${timeText(of("time_max"), unit)}` }] : []),
       { name: "Repetitions", value: Number.isNaN(repetitions) ? "0" : String(repetitions) },
+      ...(estimated > 0 ? [{ name: "Estimated", value: estimated < repetitions ? `${String(estimated)} of them, from first iterations` : "from first iterations" }] : []),
       { name: "Speedup", value: Number.isNaN(of("speedup")) ? "–" : number(of("speedup")) },
       ...(kind === "efficiency" ? [] : [{ name: "Efficiency", value: mapValue("efficiency", of("efficiency")) }]),
       ...(kind === "imbalance" || Number.isNaN(of("imbalance")) ? [] : [{ name: "Load imbalance", value: mapValue("imbalance", of("imbalance")) }]),

@@ -4,7 +4,7 @@ import { settingsText, type ScalingSettings } from "./settings.ts";
 
 const ALL: readonly CellColumn[] = [
   "repetitions", "time", "time_min", "time_max", "speedup", "efficiency", "scalability_abs", "strong_abs", "weak_abs",
-  "scalability_rel", "strong_rel", "weak_rel", "imbalance",
+  "scalability_rel", "strong_rel", "weak_rel", "imbalance", "estimated",
 ];
 
 /** Maps as CSV with the columns of `parallax scaling --csv`: one row for each region, input and core count. */
@@ -29,8 +29,12 @@ export function mapCsv(data: ScalingData, regions: readonly number[], columns: r
 /** What stands below exported pictures, so that they can be read alone: the inputs, and how numbers were computed. */
 export function exportNotes(data: ScalingData, settings: ScalingSettings): readonly string[] {
   const words = settingsText(settings, data.reply.parameters);
+  const estimates = data.inputs.flatMap((_, input) =>
+    data.rows.filter((core) => data.cell("estimated", 0, input, core) > 0).map((core) => `${inputCode(input)} on ${String(data.cores[core] ?? "")}`),
+  );
   return [
     ...data.inputs.map((input, at) => `${inputCode(at)}: ${input}`),
+    ...(estimates.length === 0 ? [] : [`estimated from first iterations (≈): ${estimates.join(", ")}`]),
     ...(words.length === 0 ? [] : [words.join(" · ")]),
   ];
 }
