@@ -49,7 +49,11 @@ fn main() -> ExitCode {
     if let [word, names, index] = words.as_slice()
         && word == parallax_sweep::ELEMENT
     {
-        return parallax_sweep::run_element(names.as_ref(), &index.to_string_lossy());
+        return parallax_sweep::run_element(
+            names.as_ref(),
+            &index.to_string_lossy(),
+            &commands::opens_database,
+        );
     }
     // So does `record`, for the process that becomes the program.
     if std::env::args_os().nth(1).is_some_and(|word| word == parallax_record::STARTER) {

@@ -11,7 +11,9 @@ use crate::plan::{Key, Plan};
 use crate::record::{Record, Run};
 use crate::schedule::Schedule;
 use crate::slurm::{Element, Folder, Left, Slurm};
-use crate::sweeping::{Choices, Event, Iterated, Jobs, Summary, ending, name, read_regions};
+use crate::sweeping::{
+    Choices, Event, Iterated, Jobs, Summary, ending, name, read_regions, write_table,
+};
 
 /// How often the folder is looked into.
 const LOOK: Duration = Duration::from_millis(200);
@@ -92,18 +94,12 @@ pub(crate) fn by_slurm(
             record.add(run);
             record.add_node(&node);
             save(&choices.output, &record.text(), true)?;
+            write_table(plan, &record)?;
             folder.forget(&name);
             pending.remove(&name);
             missing.remove(&name);
             let (done, left) = (record.runs().len(), (pending.len() as u64, None));
-            tell(&Event::Ran {
-                key,
-                is_warmup: false,
-                outcome: &outcome,
-                iterated,
-                done,
-                left,
-            });
+            tell(&Event::Ran { key, is_warmup: false, outcome: &outcome, iterated, done, left });
         }
         if pending.is_empty() {
             break;

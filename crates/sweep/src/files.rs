@@ -10,7 +10,7 @@ use crate::SweepError;
 
 /// Writes a file so that it is there in full or as it was before, whatever happens, and is on its disk
 /// before the next program is measured.
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let unfinished = Unfinished::new(path)?;
     let mut file = File::create(unfinished.content())?;
     file.write_all(text.as_bytes())?;

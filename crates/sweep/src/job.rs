@@ -63,8 +63,19 @@ pub(crate) struct Order {
     pub(crate) frequency: Option<Wanted>,
     /// After which iterations the program is ended, whose marks are in the folder of its regions.
     pub(crate) iterations: Option<Ending>,
+    /// What makes the database of a tool when the program has succeeded, one command after the other.
+    pub(crate) then: Vec<Vec<String>>,
+    /// The database that is there then, and whether it must be one that can be opened.
+    pub(crate) database: Option<Database>,
     /// The file that is locked as long as a program of this sweep runs.
     pub(crate) lock: String,
+}
+
+/// The database that a run leaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Database {
+    pub(crate) path: String,
+    pub(crate) is_read: bool,
 }
 
 /// After how many iterations a program is ended.
@@ -109,6 +120,11 @@ impl Order {
                 "governor": wanted.governor,
             })),
             "iterations": self.iterations.as_ref().map(Ending::to_value),
+            "then": self.then,
+            "database": self.database.as_ref().map(|database| json!({
+                "path": database.path,
+                "is_read": database.is_read,
+            })),
             "lock": self.lock,
         })
     }
@@ -154,6 +170,14 @@ impl Order {
             iterations: match value.get("iterations")? {
                 Value::Null => None,
                 ending => Some(Ending::from_value(ending)?),
+            },
+            then: value.get("then")?.as_array()?.iter().map(texts).collect::<Option<_>>()?,
+            database: match value.get("database")? {
+                Value::Null => None,
+                database => Some(Database {
+                    path: database.get("path")?.as_str()?.to_owned(),
+                    is_read: database.get("is_read")?.as_bool()?,
+                }),
             },
             lock: value.get("lock")?.as_str()?.to_owned(),
         })
@@ -324,10 +348,13 @@ mod tests {
                 from: 5,
                 of: 100,
             }),
+            then: vec![vec!["make".into(), "a b".into()], vec!["check".into()]],
+            database: Some(Database { path: "/z".into(), is_read: true }),
             lock: "/y".into(),
         };
         assert_eq!(Order::from_value(&order.to_value()), Some(order.clone()));
-        let free = Order { processors: None, frequency: None, iterations: None, ..order };
+        let free =
+            Order { processors: None, frequency: None, iterations: None, database: None, ..order };
         assert_eq!(Order::from_value(&free.to_value()), Some(free));
         let outcome = Outcome {
             start: 1.5e9,

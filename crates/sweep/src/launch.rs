@@ -7,9 +7,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::SweepError;
 use crate::automatic::Library;
+use crate::command_line::line;
 use crate::ipmi::{self, Controller};
-use crate::job::{Ending, Order, Outcome, Stream};
+use crate::job::{Database, Ending, Order, Outcome, Stream};
 use crate::series::{Sampler, time_of};
+use crate::tools::make_folder;
 use crate::{machine, regions};
 
 /// With this as its only argument, the tool is a supervisor: it calls [`supervise`].
@@ -21,6 +23,8 @@ pub struct Job {
     pub(crate) order: Order,
     /// The archive that the run makes, if it is recorded.
     pub(crate) archive: Option<PathBuf>,
+    /// The folder that a tool fills, if there is one.
+    pub(crate) tool_folder: Option<PathBuf>,
     /// Whom the power of the machine is asked of meanwhile, and how often.
     pub(crate) controller: Option<(Controller, Duration)>,
 }
@@ -30,6 +34,12 @@ impl Job {
     #[must_use]
     pub fn command(&self) -> &[String] {
         &self.order.command
+    }
+
+    /// What is run after it, to make the database of a tool.
+    #[must_use]
+    pub fn then(&self) -> &[Vec<String>] {
+        &self.order.then
     }
 
     /// The variables that are set for it.
@@ -85,6 +95,10 @@ impl Job {
                 std::fs::create_dir_all(folder).map_err(write)?;
             }
         }
+        if let Some(folder) = &self.tool_folder {
+            let write = |cause| SweepError::Write { path: folder.clone(), kept: None, cause };
+            make_folder(folder, &self.order.command).map_err(write)?;
+        }
         if let Some(archive) = &self.archive
             && archive.exists()
         {
@@ -95,12 +109,72 @@ impl Job {
     }
 }
 
+/// What says why a database cannot be opened.
+pub type Opens<'a> = &'a dyn Fn(&Path) -> Result<(), String>;
+
 /// Runs a job under a supervisor, which is this program started again with [`SUPERVISOR`], and waits
-/// for it. The program is ended when this process ends.
+/// for it. The program is ended when this process ends. A run under a tool has failed if it leaves no
+/// database, or one that `opens` refuses.
 ///
 /// # Errors
 /// When no supervisor can be started or it ends without saying how the run went.
-pub fn launch(job: &Job) -> Result<Outcome, SweepError> {
+pub fn launch(job: &Job, opens: Opens<'_>) -> Result<Outcome, SweepError> {
+    let mut outcome = supervised(job)?;
+    if let Some(database) = &job.order.database
+        && outcome.is_success()
+    {
+        if let Some((exit_status, why)) = collected(job, database, opens)? {
+            outcome.exit_status = exit_status;
+            outcome.said = [why, std::mem::take(&mut outcome.said)].join("\n").trim().to_owned();
+        } else {
+            outcome.said.clear();
+        }
+    }
+    Ok(outcome)
+}
+
+/// Has the database of a run made. Why there is none, with an exit status.
+fn collected(
+    job: &Job,
+    database: &Database,
+    opens: Opens<'_>,
+) -> Result<Option<(i32, String)>, SweepError> {
+    for command in &job.order.then {
+        let order = Order {
+            command: command.clone(),
+            environment: Vec::new(),
+            processors: None,
+            idle_timeout: None,
+            // The program's own is kept as it is.
+            stdout: Stream::Null,
+            stderr: Stream::Tail,
+            energy: None,
+            counters: Vec::new(),
+            sample: None,
+            frequency: None,
+            iterations: None,
+            then: Vec::new(),
+            database: None,
+            ..job.order.clone()
+        };
+        let made = supervised(&Job { order, archive: None, tool_folder: None, controller: None })?;
+        if !made.is_success() {
+            let why = format!("{} failed (exit status {})", line(command), made.exit_status);
+            return Ok(Some((made.exit_status, [why, made.said].join("\n").trim().to_owned())));
+        }
+    }
+    let path = Path::new(&database.path);
+    let opened = match database.is_read {
+        true => opens(path),
+        false => path.metadata().map(drop).map_err(|error| error.to_string()),
+    };
+    Ok(opened
+        .err()
+        .map(|why| (1, format!("the run left no database in {}: {why}", path.display()))))
+}
+
+/// Runs one order under a supervisor.
+fn supervised(job: &Job) -> Result<Outcome, SweepError> {
     if !cfg!(target_os = "linux") {
         return Err(SweepError::Supervisor("this is possible on Linux only".to_owned()));
     }

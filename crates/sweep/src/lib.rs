@@ -36,6 +36,7 @@ mod slurm;
 #[cfg(target_os = "linux")]
 mod supervisor;
 mod sweeping;
+mod tools;
 mod topology;
 #[cfg(target_os = "linux")]
 mod watch;
@@ -46,7 +47,7 @@ pub use frequency::frequencies;
 pub use ipmi::Controller;
 pub use iterations::{Estimate, FirstIterations, IterationRegion};
 pub use job::{Ended, Outcome, Usage};
-pub use launch::{Job, SUPERVISOR, launch, supervise};
+pub use launch::{Job, Opens, SUPERVISOR, launch, supervise};
 pub use marking::{MarkError, MarkedRegion, MarkedSource, mark_parallel_regions};
 pub use plan::{
     Configuration, Key, Order, Plan, ProgramOutput, Repetitions, Stop, THREAD_VARIABLES,
@@ -57,4 +58,5 @@ pub use schedule::Skip;
 pub use series::{SAMPLE_PERIOD, Series};
 pub use slurm::{ELEMENT, Slurm, run_element};
 pub use sweeping::{Automatic, Choices, Event, Iterated, Summary, dry_run, sweep};
+pub use tools::{PRESETS, Preset, Tool};
 pub use topology::Binding;

@@ -12,6 +12,7 @@ use crate::ipmi::Controller;
 use crate::iterations::FirstIterations;
 use crate::series;
 use crate::slurm::Slurm;
+use crate::tools::Tool;
 use crate::topology::{self, Binding};
 
 /// Most core counts in a list, and the largest.
@@ -85,6 +86,8 @@ pub struct Plan {
     pub archives: Option<PathBuf>,
     /// Whether these have calls of MPI.
     pub has_mpi_calls: bool,
+    /// The measurement tool under which runs are made.
+    pub tool: Option<Tool>,
     /// When the rest of a configuration is not worth running.
     pub stop: Stop,
     /// After how many iterations runs are ended, so that their times are estimates.
@@ -235,6 +238,7 @@ impl Plan {
             output: ProgramOutput::default(),
             archives: None,
             has_mpi_calls: false,
+            tool: None,
             stop: Stop::default(),
             estimate: None,
             slurm: None,
@@ -297,11 +301,12 @@ impl Plan {
             let is_whole = self.has_energy
                 || !self.counters.is_empty()
                 || self.controller.is_some()
-                || self.archives.is_some();
+                || self.archives.is_some()
+                || self.tool.is_some();
             if is_whole {
                 return wrong(
-                    "runs that --estimate-from ends have no energy, counters or recordings of \
-                     complete runs; measure these without it",
+                    "runs that --estimate-from ends have no energy, counters, recordings or \
+                     databases of complete runs; measure these without it",
                 );
             }
             if self.slurm.is_some() && first.of.is_empty() {
@@ -350,12 +355,19 @@ impl Plan {
     /// # Errors
     /// When the input is not written as a command line is.
     pub fn command(&self, key: Key) -> Result<Vec<String>, SweepError> {
-        let cores = key.cores.to_string();
-        let mut words = Vec::new();
-        for word in self.launcher.iter().flatten() {
-            words.push(self.with_cores(&word.replace("{p}", &cores), key.cores));
-        }
-        words.push(self.program.clone());
+        Ok([self.launcher(key), self.started(key)?].concat())
+    }
+
+    /// The launcher in the command line of a run.
+    pub(crate) fn launcher(&self, key: Key) -> Vec<String> {
+        let words = self.launcher.iter().flatten();
+        let words = words.map(|word| word.replace("{p}", &key.cores.to_string()));
+        words.map(|word| self.with_cores(&word, key.cores)).collect()
+    }
+
+    /// What the launcher starts, or what is started without one.
+    pub(crate) fn started(&self, key: Key) -> Result<Vec<String>, SweepError> {
+        let mut words = vec![self.program.clone()];
         words.extend(self.arguments.iter().map(|word| self.with_cores(word, key.cores)));
         if let Some(input) = key.input.and_then(|at| self.inputs.get(at as usize)) {
             words.extend(split(input)?.iter().map(|word| self.with_cores(word, key.cores)));

@@ -15,10 +15,11 @@ use crate::machine;
 use crate::plan::{Key, Order, Plan, Repetitions};
 use crate::regions::{self, Regions};
 use crate::series;
+use crate::tools::Tool;
 use crate::topology::Processor;
 
 /// Settings that must not change while a sweep is gone on with: they change what is measured.
-const FIXED: [(&str, &str); 14] = [
+const FIXED: [(&str, &str); 15] = [
     ("program", "the program"),
     ("program_arguments", "its arguments"),
     ("token", "the token for the core count"),
@@ -33,6 +34,7 @@ const FIXED: [(&str, &str); 14] = [
     (CONTROLLER, "the management controllers"),
     (SLURM, "the jobs"),
     (ESTIMATE, "the estimates"),
+    (TOOL, "the tool"),
 ];
 
 /// Settings that are there only where they are on.
@@ -45,6 +47,7 @@ const CONTROLLER: &str = "ipmi";
 const SLURM: &str = "slurm";
 
 const ESTIMATE: &str = "estimate";
+const TOOL: &str = "tool";
 
 /// What the time of a run was estimated from; what the first iterations of a complete run say, with
 /// the number of all.
@@ -183,7 +186,11 @@ impl Run {
 }
 
 /// What is known of a run that was not ended after its first iterations: what it used, and how it ended.
-fn of_whole_run(outcome: &Outcome, plan: &Plan, set: &mut impl FnMut(&str, Value) -> Option<Value>) {
+fn of_whole_run(
+    outcome: &Outcome,
+    plan: &Plan,
+    set: &mut impl FnMut(&str, Value) -> Option<Value>,
+) {
     let usage = outcome.usage;
     set("user_time", json!(usage.user_seconds));
     set("system_time", json!(usage.system_seconds));
@@ -491,6 +498,7 @@ fn settings(plan: &Plan, processors: &[Processor]) -> Value {
         (CONTROLLER, plan.controller.as_ref().map(|controller| json!(controller.text()))),
         (SLURM, plan.slurm.is_some().then_some(json!(true))),
         (ESTIMATE, plan.estimate.as_ref().map(FirstIterations::to_value)),
+        (TOOL, plan.tool.as_ref().map(Tool::to_value)),
         (FREQUENCIES, (!plan.frequencies.is_empty()).then(|| json!(plan.frequencies))),
     ];
     if let Some(settings) = settings.as_object_mut() {

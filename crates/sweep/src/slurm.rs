@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::SweepError;
 use crate::command_line::quoted;
 use crate::job::{Order, Outcome};
-use crate::launch::{Job, launch};
+use crate::launch::{Job, Opens, launch};
 use crate::machine;
 
 /// With this as its first argument, the tool is an element of a job array: it calls [`run_element`]
@@ -249,7 +249,7 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 /// Is an element of a job array: makes the run that `names`, a file, has at the place `index`, and
 /// leaves its outcome in the folder of that file. Its failures go to standard error, too.
 #[must_use]
-pub fn run_element(names: &Path, index: &str) -> ExitCode {
+pub fn run_element(names: &Path, index: &str, opens: Opens<'_>) -> ExitCode {
     let text = fs::read_to_string(names).unwrap_or_default();
     let name = index.parse::<usize>().ok().and_then(|index| text.lines().nth(index));
     let (Some(name), Some(path)) = (name, names.parent()) else {
@@ -257,7 +257,7 @@ pub fn run_element(names: &Path, index: &str) -> ExitCode {
         return ExitCode::FAILURE;
     };
     let folder = Folder { path: path.to_owned() };
-    let result = element(&folder, name);
+    let result = element(&folder, name, opens);
     let value = match &result {
         Ok(outcome) => json!({ "outcome": outcome.to_value(), "node": machine::host() }),
         Err(error) => json!({ "failed": error.to_string() }),
@@ -272,7 +272,7 @@ pub fn run_element(names: &Path, index: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn element(folder: &Folder, name: &str) -> Result<Outcome, SweepError> {
+fn element(folder: &Folder, name: &str, opens: Opens<'_>) -> Result<Outcome, SweepError> {
     let path = folder.file(name, "order");
     let read = |source| SweepError::Read { path: path.clone(), source };
     let text = fs::read_to_string(&path).map_err(read)?;
@@ -281,5 +281,5 @@ fn element(folder: &Folder, name: &str) -> Result<Outcome, SweepError> {
     // The lock of the sweep is for runs on its own machine.
     let lock = tempfile::NamedTempFile::new().map_err(read)?;
     order.lock = lock.path().to_string_lossy().into_owned();
-    launch(&Job { order, archive: None, controller: None })
+    launch(&Job { order, archive: None, tool_folder: None, controller: None }, opens)
 }

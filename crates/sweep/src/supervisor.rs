@@ -120,7 +120,8 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
         None => status_of(status),
     };
     let said = match tail {
-        Some(tail) if exit_status != 0 => end_of(tail)?,
+        // What a tool said is of interest where it left no database.
+        Some(tail) if exit_status != 0 || order.database.is_some() => end_of(tail)?,
         _ => String::new(),
     };
     let epoch = |moment| time_of(moment, begun, start);
@@ -435,6 +436,8 @@ mod tests {
             sample: None,
             frequency: None,
             iterations: None,
+            then: Vec::new(),
+            database: None,
             lock: lock.to_string_lossy().into_owned(),
         };
         // A tool that lives as long as the run.
@@ -493,6 +496,8 @@ mod tests {
                 governor: None,
             }),
             iterations: None,
+            then: Vec::new(),
+            database: None,
             lock: lock.to_string_lossy().into_owned(),
         };
         let (input, _tool) = io::pipe().unwrap();

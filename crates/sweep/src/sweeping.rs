@@ -12,7 +12,7 @@ use crate::energy;
 use crate::files::{check_program, save};
 use crate::frequency::Wanted;
 use crate::iterations::{Estimate, FirstIterations, Request};
-use crate::job::{Ended, Ending, Order, Outcome, Stream};
+use crate::job::{Database, Ended, Ending, Order, Outcome, Stream};
 use crate::launch::Job;
 use crate::lock::Lock;
 use crate::plan::{Configuration, Key, Plan, ProgramOutput};
@@ -211,6 +211,7 @@ pub fn sweep(
                 schedule.add(key, run.is_success, run.seconds, run.spent);
                 record.add(run);
                 save(&choices.output, &record.text(), true)?;
+                write_table(plan, &record)?;
             }
             let (done, left) = (record.runs().len(), schedule.left());
             tell(&Event::Ran { key, is_warmup, outcome: &outcome, iterated, done, left });
@@ -225,6 +226,13 @@ pub fn sweep(
         });
     }
     Ok(summary)
+}
+
+/// Writes the table of the databases that are there, for runs under a tool.
+pub(crate) fn write_table(plan: &Plan, record: &Record) -> Result<(), SweepError> {
+    let Some(tool) = &plan.tool else { return Ok(()) };
+    let runs = record.runs().iter().filter(|run| run.is_success);
+    tool.write_table(plan, runs.map(|run| (run.key, name(run.key, None))))
 }
 
 /// After how many iterations a run is ended, where that is known and worth it.
@@ -254,7 +262,8 @@ pub(crate) fn read_regions(
     let regions = regions::read(folder, numbers, request.as_ref()).map_err(SweepError::Regions)?;
     if is_ended && regions.estimate.is_none() {
         outcome.exit_status = 1;
-        outcome.said = "it was ended after its first iterations, whose times cannot be read".to_owned();
+        outcome.said =
+            "it was ended after its first iterations, whose times cannot be read".to_owned();
     }
     Ok(regions)
 }
@@ -297,6 +306,9 @@ fn check_programs(plan: &Plan) -> Result<(), SweepError> {
     if let Some(launcher) = plan.launcher.as_ref().map(|words| words.first()) {
         let launcher = launcher.ok_or_else(|| SweepError::Plan("the launcher is empty".into()))?;
         check_program(launcher)?;
+    }
+    if let Some(tool) = &plan.tool {
+        tool.check()?;
     }
     if plan.slurm.is_some() {
         // What the nodes have is seen there.
@@ -399,6 +411,14 @@ impl Jobs<'_> {
             }
         };
         let mut command = plan.command(key)?;
+        let mut environment = plan.variables(key.cores);
+        let run_name = name(key, None);
+        let tool = plan.tool.as_ref().filter(|_| warmup.is_none());
+        let tool_run = tool.map(|tool| (tool, tool.run(&run_name)));
+        if let Some((_, run)) = &tool_run {
+            command = run.command(plan.launcher(key), plan.started(key)?);
+            run.variables(&mut environment, &plan.environment);
+        }
         let archive = plan.archives.as_ref().filter(|_| warmup.is_none());
         let archive = archive.map(|folder| folder.join(format!("{}.parallax", name(key, None))));
         if let Some(archive) = &archive {
@@ -407,7 +427,7 @@ impl Jobs<'_> {
         let lock = std::path::absolute(self.lock).unwrap_or_else(|_| self.lock.to_owned());
         let order = Order {
             command,
-            environment: plan.variables(key.cores),
+            environment,
             processors: plan.binding.processors(self.processors, key.cores),
             timeout: plan.timeout,
             idle_timeout: plan.idle_timeout,
@@ -418,11 +438,16 @@ impl Jobs<'_> {
             sample: plan.sample,
             frequency: wanted_frequency(plan, key.frequency),
             iterations: None,
+            then: tool_run.as_ref().map(|(_, run)| run.then()).unwrap_or_default(),
+            database: tool_run
+                .as_ref()
+                .map(|(tool, run)| Database { path: run.database(), is_read: tool.is_read }),
             lock: lock.to_string_lossy().into_owned(),
         };
         let period = plan.sample.unwrap_or(SAMPLE_PERIOD);
         let controller = plan.controller.clone().map(|controller| (controller, period));
-        Ok(Job { order, archive, controller })
+        let tool_folder = tool_run.map(|(_, run)| run.folder().to_owned());
+        Ok(Job { order, archive, tool_folder, controller })
     }
 
     /// A command under the recorder, which is this program; its archive says what is varied.

@@ -1,15 +1,15 @@
 //! `measure`: runs a program over cores and inputs, and shows its maps.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 use clap::{Args, Parser, ValueEnum};
+use parallax_service::{DataContent, OpenLimits, open_data};
 use parallax_sweep::{
-    Automatic, Binding, Choices, Controller, FirstIterations, IterationRegion, Order, Plan,
-    ProgramOutput, Repetitions, SAMPLE_PERIOD, Slurm, Stop, Summary, core_counts, dry_run,
-    frequencies, launch, line, quoted, split, sweep,
+    Automatic, Binding, Choices, Controller, FirstIterations, IterationRegion, Job, Order, PRESETS,
+    Plan, ProgramOutput, Repetitions, SAMPLE_PERIOD, Slurm, Stop, Summary, SweepError, Tool,
+    core_counts, dry_run, frequencies, launch, line, quoted, split, sweep,
 };
 
 use super::Context;
@@ -198,6 +198,8 @@ pub(crate) struct MeasureArgs {
     stop_below: Option<f64>,
 
     #[command(flatten)]
+    tools: Box<ToolArgs>,
+    #[command(flatten)]
     estimates: Box<EstimateArgs>,
 
     /// Save stdout and stderr of the program to this folder, in two files per run.
@@ -251,6 +253,102 @@ struct SeriesArgs {
     rpls: Option<String>,
 }
 
+/// Runs under a measurement tool.
+#[derive(Debug, Args)]
+struct ToolArgs {
+    /// Run the program under this measurement tool and keep a database of each run. Programs must be
+    /// built with Score-P or Caliper to be measured by them.
+    #[arg(
+        long,
+        value_name = "TOOL",
+        value_parser = clap::builder::PossibleValuesParser::new(PRESETS.iter().map(|one| one.name)),
+        conflicts_with = "record",
+        help_heading = "Measurement tools"
+    )]
+    tool: Option<String>,
+    /// Folder for the databases: one folder per run, and runs.csv with their parameters. Default: named
+    /// after the output, such as sweep-hpctoolkit.
+    #[arg(long, value_name = "FOLDER", help_heading = "Measurement tools")]
+    tool_folder: Option<PathBuf>,
+    /// Launcher of the tool before the program, such as 'hpcrun -e CYCLES -o {run}/measurements'
+    /// (default: that of --tool). {run} stands for the folder of the run, {database} for
+    /// --tool-database, here as well as in --tool-then and --env.
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        allow_hyphen_values = true,
+        conflicts_with = "record",
+        help_heading = "Measurement tools"
+    )]
+    tool_command: Option<String>,
+    /// Command to execute after each run, to create its database; can be repeated (default: those of
+    /// --tool). Its time is not measured.
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        conflicts_with = "record",
+        help_heading = "Measurement tools"
+    )]
+    tool_then: Vec<String>,
+    /// The database that each run creates, such as '{run}/database' (default: that of --tool).
+    #[arg(
+        long,
+        value_name = "PATH",
+        conflicts_with = "record",
+        help_heading = "Measurement tools"
+    )]
+    tool_database: Option<String>,
+}
+
+impl ToolArgs {
+    /// The tool that they name, if they name one.
+    fn tool(self, output: &Path, has_ranks: bool) -> anyhow::Result<Option<Tool>> {
+        let preset = PRESETS.iter().find(|one| Some(one.name) == self.tool.as_deref());
+        let Some(name) = preset.map(|preset| preset.name).or_else(|| {
+            let is_own = self.tool_command.is_some() || self.tool_database.is_some();
+            (is_own || !self.tool_then.is_empty()).then_some("databases")
+        }) else {
+            return match self.tool_folder {
+                Some(_) => Err(SweepError::Plan(
+                    "--tool-folder is the folder of what --tool or --tool-command collects; name \
+                     one of these"
+                        .to_owned(),
+                )
+                .into()),
+                None => Ok(None),
+            };
+        };
+        let folder = self.tool_folder.unwrap_or_else(|| {
+            let stem = output.file_stem().unwrap_or_default().to_string_lossy();
+            output.with_file_name(format!("{stem}-{name}"))
+        });
+        let mut tool = match preset {
+            Some(preset) => Tool::preset(preset, folder, has_ranks),
+            None => Tool::other(name, folder),
+        };
+        if let Some(command) = &self.tool_command {
+            tool.launcher = split(command)?;
+        }
+        if !self.tool_then.is_empty() {
+            let commands = self.tool_then.iter().map(|command| split(command));
+            tool.then = commands.collect::<Result<_, _>>()?;
+        }
+        if let Some(database) = self.tool_database {
+            tool.database = database;
+        }
+        Ok(Some(tool))
+    }
+}
+
+/// Why what a run left is no database that can be opened. A trace is not converted yet.
+pub(crate) fn opens_database(path: &Path) -> Result<(), String> {
+    let opened = crate::open::data_at(path).and_then(|data| match data.content {
+        DataContent::Trace(_) => Ok(()),
+        _ => Ok(open_data(&data, &OpenLimits::default()).map(drop)?),
+    });
+    opened.map_err(|error| format!("{error:#}"))
+}
+
 /// Runs that are ended early.
 #[derive(Debug, Args)]
 struct EstimateArgs {
@@ -260,7 +358,8 @@ struct EstimateArgs {
     #[arg(
         long,
         value_name = "N",
-        conflicts_with_all = ["energy", "counters", "sample", "ipmi", "record", "fgps", "rple", "rpls"],
+        conflicts_with_all = ["energy", "counters", "sample", "ipmi", "record", "fgps", "rple", "rpls",
+            "tool", "tool_command"],
         help_heading = "Estimates"
     )]
     estimate_from: Option<u64>,
@@ -349,6 +448,10 @@ pub(super) fn measure(context: &Context, arguments: MeasureArgs) -> anyhow::Resu
         return show(context, &plan, &choices);
     }
     let mut progress = Progress::new(context, &plan);
+    if let Some(tool) = plan.tool.as_ref().filter(|tool| !tool.is_read && !context.is_quiet) {
+        context.note(format!("{} databases are kept, but Parallax does not read them", tool.name));
+    }
+    let mut launch = |job: &Job| launch(job, &opens_database);
     let summary = sweep(&plan, &choices, &mut launch, &mut |event| {
         progress.tell(event);
         if live.is_due(event) {
@@ -366,6 +469,17 @@ pub(super) fn measure(context: &Context, arguments: MeasureArgs) -> anyhow::Resu
         context.note(format!(
             "maps of every function: parallax scaling {}/*.parallax --param cores=meta:cores{input}",
             quoted(&folder.to_string_lossy())
+        ));
+    }
+    if let Some(tool) = &plan.tool
+        && tool.is_read
+        && summary.succeeded > 0
+        && !context.is_quiet
+    {
+        let (databases, table) = tool.databases();
+        context.note(format!(
+            "maps of every function: parallax scaling {databases} --params {}",
+            quoted(&table.to_string_lossy())
         ));
     }
     let finished = finish(context, &plan, &choices.output, &summary);
@@ -416,6 +530,8 @@ fn plan(context: &Context, arguments: MeasureArgs) -> anyhow::Result<(Plan, Choi
         true => Some(Slurm { options: split(arguments.sbatch.as_deref().unwrap_or_default())? }),
         false => None,
     };
+    let output_path = context.output.path.clone().unwrap_or_else(|| default_output(&program));
+    let tool = arguments.tools.tool(&output_path, arguments.mpi.is_some())?;
     let plan = Plan {
         inputs,
         repetitions,
@@ -443,6 +559,7 @@ fn plan(context: &Context, arguments: MeasureArgs) -> anyhow::Result<(Plan, Choi
         output,
         archives: arguments.record,
         has_mpi_calls: arguments.record_mpi,
+        tool,
         stop,
         estimate: arguments.estimates.estimate_from.map(|from| FirstIterations {
             region: arguments.estimates.iteration_region,
@@ -453,7 +570,7 @@ fn plan(context: &Context, arguments: MeasureArgs) -> anyhow::Result<(Plan, Choi
         ..Plan::new(&program, words.collect(), core_counts(&arguments.cores)?)
     };
     let choices = Choices {
-        output: context.output.path.clone().unwrap_or_else(|| default_output(&program)),
+        output: output_path,
         resume: arguments.resume,
         retry_failed: arguments.retry_failed,
         command_line: line(&std::env::args().collect::<Vec<_>>()),
@@ -494,6 +611,10 @@ fn show(context: &Context, plan: &Plan, choices: &Choices) -> anyhow::Result<()>
             word => quoted(word).into_owned(),
         });
         words.extend(command);
+        for then in job.then() {
+            words.push("&&".to_owned());
+            words.extend(then.iter().map(|word| quoted(word).into_owned()));
+        }
         let ended = job.iterations().map_or_else(String::new, |(from, of)| {
             format!(", ended after {from} of {of} iterations")
         });
@@ -510,12 +631,7 @@ fn show(context: &Context, plan: &Plan, choices: &Choices) -> anyhow::Result<()>
 }
 
 /// Shows the maps of a file that is complete, and says what failed.
-fn finish(
-    context: &Context,
-    plan: &Plan,
-    path: &Path,
-    summary: &Summary,
-) -> anyhow::Result<()> {
+fn finish(context: &Context, plan: &Plan, path: &Path, summary: &Summary) -> anyhow::Result<()> {
     if summary.succeeded > 0
         && let Err(error) = maps(context, path)
     {

@@ -41,6 +41,7 @@ mod workflow;
 
 pub(crate) use compare::ConditionsHold;
 pub(crate) use list::Command;
+pub(crate) use measure::opens_database;
 pub(crate) use record::Ended;
 pub(crate) use sql::is_wrong_statement;
 
