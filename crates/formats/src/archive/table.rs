@@ -1,6 +1,8 @@
 //! Tables of an archive: Arrow IPC files whose batches are read one by one.
 //!
-//! Files are written by the Arrow library, so that every tool that knows Arrow reads them. Reading
+//! Messages of files are encoded by the Arrow library, so that every tool that knows Arrow reads them.
+//! The block table is written here, because a table that is still written can be continued elsewhere
+//! ([`TableWriter::fork`]), which is how a recording is looked at while it runs (ADR 0109). Reading
 //! looks at the block table and the buffers itself: every offset of a foreign file is checked
 //! before it is used, a batch of a mapped file is not copied, and nothing is decoded that nobody
 //! asks for. Only what archives consist of is read: columns of numbers and texts without nulls.
@@ -14,9 +16,16 @@ use arrow_array::{
     ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt8Array, UInt16Array,
     UInt32Array, UInt64Array,
 };
-use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
-use arrow_ipc::{Endianness, MetadataVersion, Precision, Type, root_as_footer, root_as_message};
+use arrow_ipc::convert::IpcSchemaEncoder;
+use arrow_ipc::writer::{
+    DictionaryTracker, EncodedData, IpcDataGenerator, IpcWriteContext, IpcWriteOptions,
+    write_message,
+};
+use arrow_ipc::{
+    Endianness, FooterBuilder, MetadataVersion, Precision, Type, root_as_footer, root_as_message,
+};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use flatbuffers::FlatBufferBuilder;
 use parallax_base::{LimitExceeded, Limits, Source, read_range};
 
 use crate::FormatError;
@@ -127,11 +136,21 @@ impl ColumnData {
 /// Buffers of a batch begin at multiples of so many bytes.
 const ALIGNMENT: usize = 8;
 
+/// What is at the start of a file: the magic, up to the next multiple of [`ALIGNMENT`].
+const START: &[u8; ALIGNMENT] = b"ARROW1\0\0";
+/// What is behind the last batch: a message of no length.
+const LAST: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+
 /// Writes a table batch by batch.
 pub struct TableWriter {
     layout: &'static Layout,
     schema: SchemaRef,
-    writer: FileWriter<Box<dyn Write + Send>>,
+    options: IpcWriteOptions,
+    file: Box<dyn Write + Send>,
+    blocks: Vec<arrow_ipc::Block>,
+    /// Bytes before the next batch.
+    len: u64,
+    context: IpcWriteContext,
 }
 
 impl TableWriter {
@@ -144,8 +163,17 @@ impl TableWriter {
         // Buffers begin at multiples of 8 bytes, the least that Arrow allows: small batches would
         // consist of padding otherwise.
         let options = IpcWriteOptions::try_new(ALIGNMENT, false, MetadataVersion::V5)?;
-        let writer = FileWriter::try_new_with_options(file, &schema, options)?;
-        Ok(Self { layout, schema, writer })
+        let blocks = Vec::new();
+        let context = IpcWriteContext::default();
+        let mut own = Self { layout, schema, options, file, blocks, len: 0, context };
+        own.put(START)?;
+        let message = IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(
+            &own.schema,
+            &mut DictionaryTracker::new(true),
+            &own.options,
+        );
+        own.message(message)?;
+        Ok(own)
     }
 
     /// Writes one batch; columns are those of the layout, in its order and of equal length.
@@ -155,7 +183,43 @@ impl TableWriter {
     pub fn write(&mut self, columns: Vec<ColumnData>) -> Result<(), ArrowError> {
         let arrays = columns.into_iter().map(ColumnData::into_array).collect();
         let batch = RecordBatch::try_new(SchemaRef::clone(&self.schema), arrays)?;
-        self.writer.write(&batch)
+        // No column is a dictionary.
+        let tracker = &mut DictionaryTracker::new(true);
+        let generator = IpcDataGenerator::default();
+        let (_, message) = generator.encode(&batch, tracker, &self.options, &mut self.context)?;
+        let offset = self.len;
+        let (head_bytes, body_bytes) = self.message(message)?;
+        let too_large = |_| ArrowError::IpcError("a batch is too large".to_owned());
+        self.blocks.push(arrow_ipc::Block::new(
+            i64::try_from(offset).map_err(too_large)?,
+            i32::try_from(head_bytes).map_err(too_large)?,
+            i64::try_from(body_bytes).map_err(too_large)?,
+        ));
+        Ok(())
+    }
+
+    /// A writer of the same table that continues it in `file`: what was written so far, followed by
+    /// what `file` will have, is a table. This one goes on as if nothing had happened.
+    ///
+    /// # Errors
+    /// When what was written cannot be handed to the storage; it is tried again later.
+    pub fn fork(&mut self, file: Box<dyn Write + Send>) -> Result<Self, ArrowError> {
+        self.flush()?;
+        Ok(Self {
+            layout: self.layout,
+            schema: SchemaRef::clone(&self.schema),
+            options: self.options.clone(),
+            file,
+            blocks: self.blocks.clone(),
+            len: self.len,
+            context: IpcWriteContext::default(),
+        })
+    }
+
+    /// Bytes of the file so far; of a fork together with what it continues.
+    #[must_use]
+    pub const fn len_bytes(&self) -> u64 {
+        self.len
     }
 
     /// Writes the block table and hands everything to the storage.
@@ -163,9 +227,45 @@ impl TableWriter {
     /// # Errors
     /// When the file cannot be written.
     pub fn finish(mut self) -> Result<(), ArrowError> {
-        self.writer.finish()?;
-        let mut file = self.writer.into_inner()?;
-        file.flush().map_err(|e| ArrowError::IoError(self.layout.file.to_owned(), e))
+        self.put(&LAST)?;
+        let mut table = FlatBufferBuilder::new();
+        let dictionaries = table.create_vector::<arrow_ipc::Block>(&[]);
+        let batches = table.create_vector(&self.blocks);
+        let schema = IpcSchemaEncoder::new().schema_to_fb_offset(&mut table, &self.schema);
+        let mut footer = FooterBuilder::new(&mut table);
+        footer.add_version(MetadataVersion::V5);
+        footer.add_schema(schema);
+        footer.add_dictionaries(dictionaries);
+        footer.add_recordBatches(batches);
+        let footer = footer.finish();
+        table.finish(footer, None);
+        let footer = table.finished_data();
+        let too_long = |_| ArrowError::IpcError("the block table is too large".to_owned());
+        let size = i32::try_from(footer.len()).map_err(too_long)?;
+        self.put(footer)?;
+        self.put(&size.to_le_bytes())?;
+        self.put(MAGIC)?;
+        self.flush()
+    }
+
+    /// Writes a message; gives the bytes of its head and its body.
+    fn message(&mut self, message: EncodedData) -> Result<(usize, usize), ArrowError> {
+        let (head, body) = write_message(&mut self.file, message, &self.options)?;
+        self.len += (head + body) as u64;
+        Ok((head, body))
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), ArrowError> {
+        self.len += bytes.len() as u64;
+        self.file.write_all(bytes).map_err(|cause| self.failed(cause))
+    }
+
+    fn flush(&mut self) -> Result<(), ArrowError> {
+        self.file.flush().map_err(|cause| self.failed(cause))
+    }
+
+    fn failed(&self, cause: std::io::Error) -> ArrowError {
+        ArrowError::IoError(self.layout.file.to_owned(), cause)
     }
 }
 
@@ -475,6 +575,7 @@ impl Batch<'_> {
 
 #[cfg(test)]
 mod tests {
+    use arrow_ipc::writer::FileWriter;
     use parallax_base::{Folder, FolderSink, MemorySink, MemorySource};
 
     use super::*;
@@ -512,6 +613,52 @@ mod tests {
         }
         let expected = [1, 2, 3, 4].map(|i| (format!("row {i} ä"), (i, f64::from(i) / 3.0)));
         assert_eq!(rows, expected);
+    }
+
+    #[test]
+    fn a_file_is_what_the_arrow_library_writes() {
+        let bytes = written();
+        let options = IpcWriteOptions::try_new(ALIGNMENT, false, MetadataVersion::V5).unwrap();
+        let mut theirs =
+            FileWriter::try_new_with_options(Vec::new(), &LAYOUT.schema(), options).unwrap();
+        for rows in [vec![1, 2, 3], vec![], vec![4_u32]] {
+            let names: Vec<String> = rows.iter().map(|row| format!("row {row} ä")).collect();
+            let x = rows.iter().map(|&row| f64::from(row) / 3.0).collect();
+            let columns = [ColumnData::U32(rows), ColumnData::Text(names), ColumnData::F64(x)];
+            let arrays = columns.into_iter().map(ColumnData::into_array).collect();
+            theirs.write(&RecordBatch::try_new(LAYOUT.schema(), arrays).unwrap()).unwrap();
+        }
+        assert_eq!(bytes, theirs.into_inner().unwrap());
+    }
+
+    #[test]
+    fn a_fork_continues_a_table_that_goes_on() {
+        let row = |number: u32| {
+            let text = ColumnData::Text(vec![format!("row {number}")]);
+            vec![ColumnData::U32(vec![number]), text, ColumnData::F64(vec![0.5])]
+        };
+        let sink = MemorySink::new();
+        let mut writer = TableWriter::new(&LAYOUT, sink.create("own").unwrap()).unwrap();
+        writer.write(row(1)).unwrap();
+        let mut fork = writer.fork(sink.create("fork").unwrap()).unwrap();
+        let shared = usize::try_from(fork.len_bytes()).unwrap();
+        writer.write(row(2)).unwrap();
+        fork.write(row(3)).unwrap();
+        fork.finish().unwrap();
+        writer.finish().unwrap();
+        let folder = sink.into_folder("memory");
+        let bytes = |name: &str| {
+            let source = folder.open(name).unwrap().unwrap();
+            read_range(&*source, 0, source.len()).unwrap().into_owned()
+        };
+        let rows = |bytes: Vec<u8>| -> Vec<u32> {
+            let source = MemorySource::shared(bytes);
+            let table = Table::open(&LAYOUT, source, &Limits::default()).unwrap();
+            table.batches().map(|batch| batch.unwrap().u32_at(0, 0)).collect()
+        };
+        let own = bytes("own");
+        assert_eq!(rows([own.get(..shared).unwrap(), &bytes("fork")].concat()), [1, 3]);
+        assert_eq!(rows(own), [1, 2]);
     }
 
     #[test]

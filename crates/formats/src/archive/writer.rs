@@ -62,6 +62,26 @@ impl ArchiveWriter {
         table.write(columns).map_err(fail)
     }
 
+    /// A writer of the same archive that continues all of its tables in `sink`, whose files are what
+    /// follows the bytes of [`ArchiveWriter::lengths`]. This one goes on as if nothing had happened.
+    ///
+    /// # Errors
+    /// When what was written cannot be handed to the storage, or a file cannot be made.
+    pub fn fork(&mut self, sink: Arc<dyn FolderSink>) -> Result<Self, WriteError> {
+        let fork = |(layout, table): &mut (&'static Layout, TableWriter)| {
+            let fail = |cause| WriteError { file: layout.file, cause };
+            let file = sink.create(layout.file).map_err(|e| fail(io_error(e)))?;
+            Ok((*layout, table.fork(file).map_err(fail)?))
+        };
+        let tables = self.tables.iter_mut().map(fork).collect::<Result<_, _>>()?;
+        Ok(Self { sink, tables })
+    }
+
+    /// The files of all tables, and how long they are so far.
+    pub fn lengths(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.tables.iter().map(|(layout, table)| (layout.file, table.len_bytes()))
+    }
+
     /// Ends all tables and writes the manifest: from now on it is an archive.
     ///
     /// # Errors
@@ -83,6 +103,10 @@ impl ArchiveWriter {
 
 fn begin(sink: &dyn FolderSink, layout: &'static Layout) -> Result<TableWriter, WriteError> {
     let fail = |cause| WriteError { file: layout.file, cause };
-    let file = sink.create(layout.file).map_err(|e| fail(ArrowError::IoError(e.to_string(), e)))?;
+    let file = sink.create(layout.file).map_err(|e| fail(io_error(e)))?;
     TableWriter::new(layout, file).map_err(fail)
+}
+
+fn io_error(error: std::io::Error) -> ArrowError {
+    ArrowError::IoError(error.to_string(), error)
 }

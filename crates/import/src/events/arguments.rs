@@ -31,7 +31,7 @@ struct Arguments {
 }
 
 /// Arguments of a call that has ended.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Closed {
     context: u32,
     start_nanos: u64,
@@ -40,7 +40,7 @@ struct Closed {
 }
 
 /// The arguments of the calls of a track.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Described {
     /// Those of open calls with their depth, ascending.
     open: Vec<(usize, Arguments)>,
@@ -80,7 +80,7 @@ impl Described {
 }
 
 /// Arguments of all tracks that wait for their batch, and all names.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct PendingArguments {
     rows: Vec<ArgumentRow>,
     bytes: usize,

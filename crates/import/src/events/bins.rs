@@ -78,7 +78,7 @@ fn add(kept: &mut Sum, next: &Sum) -> bool {
 }
 
 /// Collects sums in order of time; reused from node to node.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct BinCollector {
     nanos: Vec<u64>,
     calls: Vec<u32>,

@@ -62,7 +62,7 @@ pub struct Survey {
 const OTHER: &str = "other ranks";
 
 /// A numbering of ranks.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Space {
     input: usize,
     /// What the source calls the application.
@@ -72,7 +72,7 @@ struct Space {
 }
 
 /// A component with tracks.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Application {
     space: usize,
     /// Position among the components of its input; `None` for ranks outside of all.
@@ -82,7 +82,7 @@ struct Application {
 }
 
 /// All components of a conversion.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Components {
     inputs: Vec<InputPlan>,
     /// First of the application numbers that are kept for the components of each input.

@@ -1,5 +1,7 @@
 //! [`Conversion`]: from the events of all tracks to the tables of an archive.
 
+mod fork;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

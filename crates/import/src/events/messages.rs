@@ -44,6 +44,7 @@ pub(super) struct Matcher {
 }
 
 /// Which sides are matched at the end.
+#[derive(Clone)]
 enum Deferred {
     /// Those of these keys.
     Keys(HashSet<Key>),
@@ -98,7 +99,7 @@ struct Key {
 }
 
 /// Only one of the two is filled while tracks are read.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Waiting {
     sends: VecDeque<Half>,
     receives: VecDeque<Half>,
@@ -145,6 +146,22 @@ impl Matcher {
             done: Vec::new(),
             sink,
             memory_bytes,
+        }
+    }
+
+    /// The same once more; what does not fit into memory goes to `sink`.
+    pub(super) fn fork(&self, sink: &Arc<dyn FolderSink>) -> Self {
+        Self {
+            waiting: self.waiting.clone(),
+            num_waiting: self.num_waiting,
+            most_waiting: self.most_waiting,
+            deferred: self.deferred.clone(),
+            late: self.late.fork(sink),
+            num_late: self.num_late,
+            tracks: self.tracks.clone(),
+            done: self.done.clone(),
+            sink: Arc::clone(sink),
+            memory_bytes: self.memory_bytes,
         }
     }
 

@@ -17,7 +17,7 @@ use super::track::{Batch, Spent};
 const SHARED_ROWS: usize = 1024;
 
 /// Tracks that were fed.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Touched {
     are_all: bool,
     is_touched: Vec<bool>,
@@ -61,7 +61,7 @@ impl Touched {
 
 /// Calls of small nodes, which share a batch: it is in the order of tracks, and has one node of
 /// each at most.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct PendingIntervals {
     /// The track that was added last.
     last: Option<u32>,
@@ -118,7 +118,7 @@ impl PendingIntervals {
 }
 
 /// Costs of tracks, which come in order and share batches.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct PendingProfile {
     rows: Vec<ProfileRow>,
     counts: Vec<CountRow>,

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 /// Facts about tracks, as they come.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct TrackFacts {
     by_name: BTreeMap<String, BTreeMap<u32, String>>,
 }

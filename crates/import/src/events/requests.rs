@@ -28,14 +28,14 @@ pub(super) struct Side {
 }
 
 /// The sends and receives of a track that are not complete, and those behind them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Requests {
     sends: Line,
     receives: Line,
 }
 
 /// Sides in the order in which they were posted.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Line {
     slots: VecDeque<Slot>,
     /// Number of the first slot.
@@ -44,7 +44,7 @@ struct Line {
     open: HashMap<u64, (u64, u64)>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Slot {
     /// A request that is not complete; of a receive nothing more is known.
     Open { request: u64, endpoint: Option<Endpoint> },

@@ -31,6 +31,7 @@ pub(crate) struct Sorter<const N: usize> {
 }
 
 /// Rows in order, in a file.
+#[derive(Clone)]
 struct Run {
     path: String,
     source: Source,
@@ -42,6 +43,20 @@ impl<const N: usize> Sorter<N> {
     pub(crate) fn new(sink: Arc<dyn FolderSink>, name: &'static str, memory_bytes: usize) -> Self {
         let most = (memory_bytes / N.max(1)).max(1024);
         Self { sink, name, rows: Vec::new(), most, runs: Vec::new(), can_spill: true, len: 0 }
+    }
+
+    /// The same rows once more. Those in files are read there, and are only removed by this one.
+    pub(crate) fn fork(&self, sink: &Arc<dyn FolderSink>) -> Self {
+        Self {
+            sink: Arc::clone(sink),
+            name: self.name,
+            rows: self.rows.clone(),
+            most: self.most,
+            runs: self.runs.clone(),
+            // Files of both would have the same names.
+            can_spill: false,
+            len: self.len,
+        }
     }
 
     /// Whether nothing was pushed.

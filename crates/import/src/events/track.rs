@@ -64,7 +64,7 @@ pub struct Collective {
 }
 
 /// A batch of intervals that is complete.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Batch {
     pub intervals: Vec<Closed>,
     pub open_context: u32,
@@ -79,7 +79,7 @@ impl Batch {
 }
 
 /// A node of the pyramid that is complete.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Node {
     pub level: u8,
     pub from_nanos: u64,
@@ -133,7 +133,7 @@ struct Known {
 const NONE: u32 = u32::MAX;
 
 /// A level of the pyramid that still grows.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Level {
     from_nanos: u64,
     to_nanos: u64,
@@ -146,7 +146,7 @@ struct Level {
 }
 
 /// Builds one track. Events must come in order of time; what does not is moved and reported.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TrackBuilder {
     label: String,
     stack: Vec<Open>,

@@ -27,7 +27,7 @@ pub struct FileOperation {
 }
 
 /// The operations on all files.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Transfers {
     by_file: BTreeMap<u32, Vec<(u32, FileOperation)>>,
 }

@@ -1,5 +1,6 @@
 //! What several tests of archives need.
 
+#![allow(dead_code, reason = "each test uses some of this")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
 
 use std::collections::BTreeMap;
