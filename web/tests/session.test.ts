@@ -6,7 +6,7 @@ import type { Picked } from "../src/state/pick.ts";
 import { Preferences } from "../src/state/preferences.svelte.ts";
 import { Session } from "../src/state/session.svelte.ts";
 import { Store } from "../src/state/store.svelte.ts";
-import type { ExcludedReply, ItemReply, Protocol } from "../src/wire/protocol.ts";
+import type { ExcludedReply, ItemReply, Protocol, Writing } from "../src/wire/protocol.ts";
 
 /** What the engine of a test finds in a root, by the root's name. */
 type Contents = Record<string, { items?: string[]; format?: string; issues?: string[]; errors?: { kind: string; message: string; hint: string | null }[]; excluded?: ExcludedReply[]; fails?: EngineError }>;
@@ -24,6 +24,8 @@ class FakeEngine {
   follow = false;
   /** What the files of all roots are like; null when the server does not answer. */
   fingerprint: string | null = "a";
+  /** Whether somebody still writes them. */
+  writing: Writing = "unknown";
 
   constructor(contents: Contents) {
     this.#contents = contents;
@@ -52,7 +54,7 @@ class FakeEngine {
         if (this.failing !== null && name !== "open") return Promise.reject(this.failing);
         if (name === "fingerprint") {
           if (this.fingerprint === null) return Promise.reject(new EngineError({ kind: "connection", message: "the server does not answer", hint: null }));
-          return Promise.resolve({ reply: { fingerprint: this.fingerprint } as unknown as Protocol[K]["reply"], tables: {} });
+          return Promise.resolve({ reply: { fingerprint: this.fingerprint, writing: this.writing } as unknown as Protocol[K]["reply"], tables: {} });
         }
         if (name === "issues") {
           const issues = Object.values(this.#contents).flatMap(({ issues: kinds }) => kinds ?? []).map((kind) => ({ kind }));
@@ -262,6 +264,16 @@ describe("files that a server follows", () => {
     // What the engine had before is closed there.
     expect(engine.asked.filter(({ name }) => name === "close")).toEqual([{ name: "close", request: { item: before } }]);
     expect(await session.lookAgain()).toBe(false);
+  });
+
+  it("say whether the files on screen are still written", async () => {
+    const { session, engine } = await followed();
+    expect(session.writing).toBe("unknown");
+    for (const [fingerprint, writing] of [["b", "growing"], ["c", "complete"]] as const) {
+      Object.assign(engine, { fingerprint, writing });
+      await session.lookAgain();
+      expect(session.writing).toBe(writing);
+    }
   });
 
   it("stay as they were while they are half written, without a word", async () => {

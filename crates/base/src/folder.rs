@@ -34,6 +34,20 @@ pub struct Survey {
     pub not_listed: Vec<NotListed>,
 }
 
+/// Whether somebody still writes the files of a folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Writing {
+    /// It is not known.
+    #[default]
+    Unknown,
+    /// Somebody does: there will be more.
+    Growing,
+    /// Whoever did has ended before they were complete.
+    Abandoned,
+    /// They are complete.
+    Complete,
+}
+
 /// Read access to the files below one place.
 pub trait Folder: Send + Sync {
     /// Display name of the folder, for messages.
@@ -73,6 +87,17 @@ pub trait Folder: Send + Sync {
             hash.with(file.path.as_bytes()).with(&[0]).with(&file.len.to_le_bytes())
         });
         Ok(hash.bits())
+    }
+
+    /// Whether somebody still writes its files.
+    fn writing(&self) -> Writing {
+        Writing::Unknown
+    }
+
+    /// The folder as it is now, where another program replaces all of its files at once: what is read
+    /// of one state must not be mixed with another. `None` where that does not happen.
+    fn frozen(&self) -> Option<Arc<dyn Folder>> {
+        None
     }
 
     /// Opens the file at `path` (relative, `/` between parts); `None` when there is no such file.

@@ -33,6 +33,7 @@ pub use control::{Cancelled, Control, ProgressSink};
 pub use counted::{BytesRead, CountedFile, CountedFolder};
 pub use folder::{
     Folder, FolderEntry, ListedFile, ListedFolder, MemoryFolder, NotListed, SubFolder, Survey,
+    Writing,
 };
 pub use hash::StableHash;
 pub use ids::{

@@ -18,7 +18,9 @@ mod statements;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use parallax_base::{Control, Folder, Limits};
-use parallax_protocol::{ErrorReply, FingerprintReply, HelloReply, PROTOCOL_VERSION, RootReply};
+use parallax_protocol::{
+    ErrorReply, FingerprintReply, HelloReply, PROTOCOL_VERSION, RootReply, Writing,
+};
 use serde_json::Value;
 
 use crate::items::{Item, Items};
@@ -144,7 +146,13 @@ impl Dispatcher {
     pub(crate) fn fingerprint(&self, key: &str) -> Result<FingerprintReply, ErrorReply> {
         let (name, folder) = self.root(key)?;
         let bits = folder.fingerprint().map_err(|error| errors::read_error(&error, &name))?;
-        Ok(FingerprintReply { fingerprint: format!("{bits:016x}") })
+        let writing = match folder.writing() {
+            parallax_base::Writing::Unknown => Writing::Unknown,
+            parallax_base::Writing::Growing => Writing::Growing,
+            parallax_base::Writing::Abandoned => Writing::Abandoned,
+            parallax_base::Writing::Complete => Writing::Complete,
+        };
+        Ok(FingerprintReply { fingerprint: format!("{bits:016x}"), writing })
     }
 
     pub(crate) fn close(&self, key: &str) {

@@ -28,6 +28,8 @@ impl Dispatcher {
         control: &Control,
     ) -> Result<OpenReply, ErrorReply> {
         let (name, folder) = self.root(&ask.root)?;
+        // All that is opened is of one state.
+        let folder = folder.frozen().unwrap_or(folder);
         let found = discover(&folder).map_err(|error| read_error(&error, &name))?;
         if found.data.is_empty() {
             return Err(ErrorReply::new("open", found.nothing(&name).to_string()));

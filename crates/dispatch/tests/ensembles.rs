@@ -10,7 +10,7 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, UInt32Type};
 use arrow_ipc::reader::StreamReader;
 use parallax_base::{
-    Control, Folder, FolderEntry, Limits, MemoryFolder, ReadError, Source, Survey,
+    Control, Folder, FolderEntry, Limits, MemoryFolder, ReadError, Source, Survey, Writing,
 };
 use parallax_dispatch::{Dispatcher, Response};
 use serde_json::{Value, json};
@@ -209,4 +209,43 @@ fn a_root_that_cannot_be_listed_says_why() {
     assert!(roots[0]["error"].as_str().unwrap().contains("permission denied"), "{hello}");
     assert_eq!([&roots[0]["files"], &roots[1]["files"]], [&json!(0), &json!(1)]);
     assert_eq!(roots[1]["error"], Value::Null);
+}
+
+/// A folder whose files another program replaces, all at once: each file that is opened of it directly
+/// may be of another state than the one before.
+struct Replaced(MemoryFolder);
+
+impl Folder for Replaced {
+    fn name(&self) -> &str {
+        "replaced"
+    }
+
+    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        self.0.entries()
+    }
+
+    fn writing(&self) -> Writing {
+        Writing::Growing
+    }
+
+    fn frozen(&self) -> Option<Arc<dyn Folder>> {
+        Some(Arc::new(self.0.clone()))
+    }
+
+    fn open(&self, _: &str) -> Result<Option<Source>, ReadError> {
+        Err(ReadError::Storage { offset: 0, cause: "of another state".to_owned() })
+    }
+}
+
+#[test]
+fn all_that_is_opened_is_of_one_state_and_the_page_learns_whether_there_will_be_more() {
+    let dispatcher = Dispatcher::new(Limits::default());
+    let file = ("runs.csv".to_owned(), measurements(2.0, 8.0));
+    dispatcher.add_root("r", "runs", Arc::new(Replaced(MemoryFolder::new("runs", [file]))));
+    let with = json!({"root": "r"});
+    let opened = reply(&ask(&dispatcher, &json!({"ask": "open", "with": with})).unwrap());
+    assert_eq!(opened["errors"], json!([]), "{opened}");
+    assert_eq!(opened["items"][0]["kind"], "ensemble", "{opened}");
+    let looked = reply(&ask(&dispatcher, &json!({"ask": "fingerprint", "with": with})).unwrap());
+    assert_eq!(looked["writing"], "growing", "{looked}");
 }

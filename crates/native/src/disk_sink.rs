@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use parallax_base::{FolderSink, Source};
 
-use crate::{StreamedFile, Unfinished, lost_file};
+use crate::{Snapshots, StreamedFile, Unfinished, lost_file};
 
 /// Bytes gathered before they are written: archives have many small batches.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -48,6 +48,12 @@ impl DiskSink {
             return Err(io::Error::other(crate::mapped::lost(&path, 0)));
         }
         self.unfinished.publish(&self.target)
+    }
+
+    /// What others see of it until then.
+    #[must_use]
+    pub fn snapshots(&self) -> Snapshots {
+        Snapshots::new(self.unfinished.folder().to_owned())
     }
 
     /// Length of what lies there, in bytes.

@@ -7,6 +7,7 @@
 
 mod disk_folder;
 mod disk_sink;
+mod live;
 mod lost;
 mod mapped;
 #[cfg(unix)]
@@ -19,6 +20,7 @@ mod unfinished;
 
 pub use disk_folder::{DiskFolder, file_stamp, locate};
 pub use disk_sink::DiskSink;
+pub use live::{LiveFolder, LiveState, SnapshotPart, Snapshots};
 pub use lost::lost_file;
 pub use mapped::MappedFile;
 #[cfg(unix)]
@@ -27,4 +29,4 @@ pub use scratch::ScratchFile;
 pub use space::is_full;
 pub use streamed::StreamedFile;
 pub use system::free_bytes;
-pub use unfinished::{Unfinished, discard, remove_abandoned};
+pub use unfinished::{Unfinished, discard, is_being_written, remove_abandoned};

@@ -10,7 +10,7 @@
 //! another host left, or where locks are not supported, is removed when nothing in it has changed
 //! for a week.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::system::host_name;
 
 const SUFFIX: &str = ".partial";
 const LOCK: &str = "lock";
-const CONTENT: &str = "content";
+pub(crate) const CONTENT: &str = "content";
 
 /// After which time without a change a writer is believed to be gone where no lock tells.
 const ABANDONED_AFTER: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -52,7 +52,7 @@ impl Unfinished {
         })?;
         let parent = folder_of(target);
         remove_abandoned(parent);
-        let short: String = name.to_string_lossy().chars().take(NAME_CHARS).collect();
+        let short = short_name(name);
         let own = format!(".{short}.{}-{}", host_name(), std::process::id());
         for _ in 0..1000 {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -82,6 +82,11 @@ impl Unfinished {
     #[must_use]
     pub fn content(&self) -> PathBuf {
         self.folder.join(CONTENT)
+    }
+
+    /// Where its lock is, and what else belongs to it.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Gives what was written the name that it is to have.
@@ -125,14 +130,62 @@ pub fn remove_abandoned(folder: &Path) -> usize {
     abandoned.count()
 }
 
+/// Something that was begun for a target and is not complete.
+pub(crate) struct Begun {
+    /// The folder that has it.
+    pub(crate) folder: PathBuf,
+    /// Its lock, shared, where its writer has ended: while it is held, nobody removes the folder.
+    pub(crate) lock: Option<File>,
+}
+
+/// What was begun for `target` and is not complete: what is still written first, the newest first.
+/// Whether writers of other hosts have ended is not known.
+pub(crate) fn begun_for(target: &Path) -> Vec<Begun> {
+    let (Some(wanted), own) = (target.file_name().map(short_name), host_name()) else {
+        return Vec::new();
+    };
+    let entries = fs::read_dir(folder_of(target)).into_iter().flatten().filter_map(Result::ok);
+    let mut all: Vec<_> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name();
+            let (begun, host) = parts_of(name.to_str()?)?;
+            let is_one = begun == wanted && entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let folder = entry.path();
+            let lock = File::open(folder.join(LOCK)).ok().filter(|_| is_one)?;
+            let has_ended = host == own && lock.try_lock_shared().is_ok();
+            let at = lock.metadata().and_then(|metadata| metadata.modified()).ok();
+            Some((has_ended, at, Begun { folder, lock: has_ended.then_some(lock) }))
+        })
+        .collect();
+    all.sort_by_key(|(has_ended, at, _)| (!has_ended, *at));
+    all.into_iter().rev().map(|(_, _, found)| found).collect()
+}
+
+/// Whether a process writes what will be at `target`.
+#[must_use]
+pub fn is_being_written(target: &Path) -> bool {
+    begun_for(target).iter().any(|found| found.lock.is_none())
+}
+
+/// What is repeated of a name in that of what is unfinished.
+fn short_name(name: &OsStr) -> String {
+    name.to_string_lossy().chars().take(NAME_CHARS).collect()
+}
+
 /// The host in `.NAME.HOST-PID-N.partial`.
 fn host_of(name: &str) -> Option<&str> {
+    parts_of(name).map(|(_, host)| host)
+}
+
+/// The name and the host in `.NAME.HOST-PID-N.partial`.
+fn parts_of(name: &str) -> Option<(&str, &str)> {
     let inner = name.strip_prefix('.')?.strip_suffix(SUFFIX)?;
-    let (_, owner) = inner.rsplit_once('.')?;
+    let (begun, owner) = inner.rsplit_once('.')?;
     let mut parts = owner.rsplitn(3, '-');
     let numbers = [parts.next()?, parts.next()?];
     let are_numbers = numbers.iter().all(|part| part.parse::<u32>().is_ok());
-    parts.next().filter(|host| are_numbers && !host.is_empty())
+    let host = parts.next().filter(|host| are_numbers && !host.is_empty())?;
+    Some((begun, host))
 }
 
 fn remove_if_abandoned(folder: &Path, is_own_host: bool) -> bool {

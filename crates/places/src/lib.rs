@@ -16,4 +16,4 @@ pub use location::{
     Located, StoreTraffic, around, canonical, check_output, fingerprint, is_in_store, locate,
     store_traffic,
 };
-pub use place::{DataRoot, PathError, Reading, places};
+pub use place::{DataRoot, PathError, Reading, live_place, places};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parallax_base::Folder;
-use parallax_native::file_stamp;
+use parallax_native::{file_stamp, is_being_written};
 
 use crate::Reading;
 use crate::folders::FileAlone;
@@ -26,7 +26,7 @@ pub fn locate(path: &Path, reading: Reading) -> io::Result<Located> {
     if let Some(address) = address(path)? {
         return in_store::locate(&address);
     }
-    if std::fs::metadata(path)?.is_dir() {
+    if std::fs::metadata(path).map_err(|error| or_begun(path, error))?.is_dir() {
         return Ok(Located::Folder(Arc::new(reading.folder(path))));
     }
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
@@ -70,8 +70,21 @@ pub(crate) fn alone(path: &Path, name: &str, reading: Reading) -> io::Result<Arc
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     match address(path)? {
         Some(address) => in_store::canonical(&address),
-        None => path.canonicalize(),
+        None => path.canonicalize().map_err(|error| or_begun(path, error)),
     }
+}
+
+/// Why there is nothing at `path`: it may be begun and not complete.
+fn or_begun(path: &Path, error: io::Error) -> io::Error {
+    if error.kind() != io::ErrorKind::NotFound || !is_being_written(path) {
+        return error;
+    }
+    let why = format!(
+        "it is not complete yet: another process is writing it; wait until that has ended, or look at a \
+         recording while it runs with `parallax open --live {}`",
+        path.display()
+    );
+    io::Error::new(io::ErrorKind::NotFound, why)
 }
 
 /// A number that changes when what is at `path` does: of names, sizes and times on disk, and of what

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use parallax_base::{ChosenFiles, Folder, StableHash};
-use parallax_native::DiskFolder;
+use parallax_native::{DiskFolder, LiveFolder};
 use parallax_service::{DataContent, recognise_file};
 
 use crate::folders::MergedFolder;
@@ -114,6 +114,28 @@ pub fn places(paths: &[PathBuf], reading: Reading) -> Result<Vec<DataRoot>, Path
         parts: vec![(String::new(), one.base)],
     }));
     Ok(out)
+}
+
+/// The place of what is or will be at `path`, and shows itself while it is written.
+///
+/// # Errors
+/// When nothing can be there: the folder around it does not exist, or there is a file.
+pub fn live_place(path: &Path) -> Result<(DataRoot, Arc<LiveFolder>), PathError> {
+    let failed = |cause| PathError { path: path.display().to_string(), cause };
+    let is_file = || std::io::Error::other("it is a file, and recordings are folders");
+    if path.is_file() || is_in_store(path) {
+        return Err(failed(is_file()));
+    }
+    let name = path.file_name().ok_or_else(|| failed(std::io::ErrorKind::InvalidInput.into()))?;
+    let canonical = location::parent(path).canonicalize().map_err(failed)?.join(name);
+    let folder = Arc::new(LiveFolder::new(path));
+    let root = DataRoot {
+        key: key(&canonical.to_string_lossy()),
+        name: name.to_string_lossy().into_owned(),
+        folder: Arc::clone(&folder) as _,
+        parts: vec![(String::new(), path.to_owned())],
+    };
+    Ok((root, folder))
 }
 
 fn resolve(path: &Path, reading: Reading) -> std::io::Result<ResolvedPath> {

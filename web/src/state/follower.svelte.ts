@@ -1,3 +1,4 @@
+import type { Writing } from "../wire/protocol.ts";
 import type { Session } from "./session.svelte.ts";
 
 /** Between two looks at the files. */
@@ -16,10 +17,15 @@ export class Follower {
     this.#session = session;
   }
 
-  /** `off` where files do not change; `lost` when the server does not answer any more. */
-  get state(): "off" | "following" | "lost" {
+  /**
+   * `off` where files do not change; `lost` when the server does not answer any more. Where it is known whether the
+   * files on screen are still written, that instead of `following`.
+   */
+  get state(): "off" | "following" | "lost" | Exclude<Writing, "unknown"> {
     if (this.#session.client?.follow !== true) return "off";
-    return this.#isLost ? "lost" : "following";
+    if (this.#isLost) return "lost";
+    const { writing } = this.#session;
+    return writing === "unknown" ? "following" : writing;
   }
 
   /** When something new was shown last, in milliseconds of the epoch; null while nothing was. */

@@ -3,7 +3,7 @@ import type { SourceOrigin, SourceState } from "./app-state.ts";
 import { EngineError, type EngineClient, type RootInfo } from "./engine.ts";
 import { withKeys, type Item } from "./item.ts";
 import { errorText, isCancelled, type Notices } from "./notices.svelte.ts";
-import type { ExcludedReply, Protocol } from "../wire/protocol.ts";
+import type { ExcludedReply, Protocol, Writing } from "../wire/protocol.ts";
 import { pickFiles, withMore, type Picked } from "./pick.ts";
 import type { Preferences } from "./preferences.svelte.ts";
 import { loadSamples, samplesUrl, type Sample } from "./samples.ts";
@@ -39,6 +39,8 @@ export class Session {
   #items = $state.raw<readonly Item[]>([]);
   #missing = $state.raw<readonly Missing[]>([]);
   #opening = $state.raw<readonly string[]>([]);
+  /** Whether the files of sources are still written, by their ids. */
+  #writing = $state.raw<Readonly<Record<string, Writing>>>({});
   #samples: Promise<readonly Sample[]> | null = null;
   readonly #connect: () => Promise<EngineClient>;
   #connecting: Promise<EngineClient> | null = null;
@@ -215,7 +217,7 @@ export class Session {
       const root = this.#roots.get(source.id);
       const before = this.#fingerprints.get(source.id);
       if (root === undefined || before === undefined) continue;
-      const now = await fingerprint(client, root);
+      const now = await this.#look(client, source.id, root);
       if (now === before || now === null) continue;
       this.#fingerprints.set(source.id, now);
       const { reply } = await client.ask("open", openRequest(source, root), { isPatient: true }).catch(() => ({ reply: null }));
@@ -227,6 +229,23 @@ export class Session {
       isNew = true;
     }
     return isNew;
+  }
+
+  /** What the files of a root are like now; null when they cannot be looked at. */
+  async #look(client: EngineClient, source: string, root: RootInfo): Promise<string | null> {
+    try {
+      const { fingerprint, writing } = (await client.ask("fingerprint", { root: root.key })).reply;
+      if (this.#writing[source] !== writing) this.#writing = { ...this.#writing, [source]: writing };
+      return fingerprint;
+    } catch (error) {
+      if (error instanceof EngineError && error.kind === "connection") throw error;
+      return null;
+    }
+  }
+
+  /** Whether the files of what is on screen are still written. */
+  get writing(): Writing {
+    return this.#writing[this.active?.source ?? ""] ?? "unknown";
   }
 
   /** Closes a source, its items and their panels. */
@@ -284,7 +303,7 @@ export class Session {
       const client = await this.connect();
       const root = await add(client);
       // Before it is opened: what is written from now on is new.
-      const written = client.follow ? await fingerprint(client, root) : null;
+      const written = client.follow ? await this.#look(client, source.id, root) : null;
       if (written !== null) this.#fingerprints.set(source.id, written);
       const { reply } = await client.ask("open", openRequest(source, root));
       for (const error of reply.errors) {
@@ -411,16 +430,6 @@ export class Session {
   readonly #fingerprints = new Map<string, string>();
   /** Ids given to sources that are still opening. */
   readonly #reserved = new Set<string>();
-}
-
-/** What the files of a root are like now; null when they cannot be looked at. */
-async function fingerprint(client: EngineClient, root: RootInfo): Promise<string | null> {
-  try {
-    return (await client.ask("fingerprint", { root: root.key })).reply.fingerprint;
-  } catch (error) {
-    if (error instanceof EngineError && error.kind === "connection") throw error;
-    return null;
-  }
 }
 
 function openRequest(source: SourceState, root: RootInfo): Protocol["open"]["request"] {

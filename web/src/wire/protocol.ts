@@ -755,6 +755,8 @@ export type FindingReply = {
 export type FingerprintReply = {
   /** Another one when a file of the root was written, replaced, added or removed. */
   fingerprint: string;
+  /** Whether its files are still written. */
+  writing: Writing;
 };
 
 /** Whether the files of a root have changed since it was opened. */
@@ -2270,6 +2272,9 @@ export type WorkflowGraphRequest = {
   /** Its end, in nanoseconds since the first record; null for the end of the trace. */
   to_ns?: number | null;
 };
+
+/** Whether the files of a root are still written. */
+export type Writing = "unknown" | "growing" | "abandoned" | "complete";
 
 /** Every question, with what it takes and what it is answered with. */
 export interface Protocol {

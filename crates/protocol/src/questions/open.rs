@@ -45,6 +45,22 @@ question! {
 pub struct FingerprintReply {
     /// Another one when a file of the root was written, replaced, added or removed.
     pub fingerprint: String,
+    /// Whether its files are still written.
+    pub writing: Writing,
+}
+
+choice! {
+    /// Whether the files of a root are still written.
+    pub enum Writing {
+        /// Nothing is known about it.
+        Unknown = "unknown",
+        /// There will be more.
+        Growing = "growing",
+        /// Whoever wrote them has ended before they were complete.
+        Abandoned = "abandoned",
+        /// They are complete.
+        Complete = "complete",
+    }
 }
 
 /// A file or folder that can be opened.
