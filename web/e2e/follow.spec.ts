@@ -1,5 +1,5 @@
 // Files that are still being written: a sweep while it runs, and runs that are added.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -115,4 +115,37 @@ test("a trace that grows is longer in the page, too", async ({ page }) => {
   write(6);
   await expect(page.getByText("step 5").first()).toBeVisible();
   await server.stop(page);
+});
+
+test("a recording is in the page while the program runs, and stays there when it is complete", async ({ page }) => {
+  const archive = join(folder, "run.parallax");
+  const tried = spawnSync(binary(), ["record", "-o", join(folder, "tried.parallax"), "--", "true"], { encoding: "utf8" });
+  test.skip(tried.status !== 0, `nothing can be recorded here: ${tried.stderr}`);
+  // A shell that is busy until it may go on, and then another program that is busy until it may stop.
+  const until = (what: string): string => `${folder}/${what}`;
+  const busy = `BEGIN { while ((getline line < "${until("stop")}") < 0) close("${until("stop")}") }`;
+  const script = `while [ ! -e ${until("go")} ]; do :; done; awk '${busy}'`;
+  const recorder = spawn(binary(), ["record", "-o", archive, "--", "sh", "-c", script], { stdio: "ignore" });
+  const ended = once(recorder, "exit");
+  try {
+    const server = await serve("--live", archive);
+    await page.goto(server.url);
+    const state = page.getByTestId("following");
+    await expect(state).toHaveText("Recording");
+    await expect(page.getByText(/^sh /).first()).toBeVisible();
+    await expect(page.getByText(/awk /)).toHaveCount(0);
+    // The page writes its state there once nothing changes for a moment.
+    await expect(page).toHaveURL(/#v1=/);
+    const address = page.url();
+    writeFileSync(until("go"), "");
+    await expect(page.getByText(/awk /).first()).toBeVisible();
+    await expect(state).toHaveText("Recording");
+    writeFileSync(until("stop"), "");
+    expect(await ended).toEqual([0, null]);
+    await expect(state).toHaveText("Complete");
+    expect(page.url()).toBe(address);
+    await server.stop(page);
+  } finally {
+    recorder.kill("SIGKILL");
+  }
 });

@@ -27,7 +27,7 @@ const MOST_WAITING: usize = 1 << 14;
 const ALONE: (u64, u32) = (0, u32::MAX);
 
 /// Something whose time is known.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Exact {
     /// These functions are open, the last one of MPI.
     Enter(Arc<[u32]>),
@@ -37,7 +37,7 @@ pub(crate) enum Exact {
 }
 
 /// What a process sent, received or took part in.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Record {
     Message(Endpoint),
     PostSend(Endpoint, u64),
@@ -49,7 +49,7 @@ pub(crate) enum Record {
 }
 
 /// Processes that are ranks of MPI programs.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Jobs {
     /// Job and rank of each process. Messages are of the thread that initialised MPI, because others
     /// send to the rank.

@@ -10,7 +10,8 @@
 //! which `background` looks up when a processor is free, and `packed` takes from debug information that
 //! is packed; `loops` finds the loops of functions; `steps` waits for names;
 //! `threads` makes the time line of each thread, and `calls` puts calls of MPI into it, which `mpi`
-//! reads; `sources` copies the source files; `session` has them work together.
+//! reads; `sources` copies the source files; `session` has them work together, and `live` says when
+//! somebody wants to see the recording while it runs.
 //!
 //! [`compile`] makes programs that record every call and access, without marks, and [`add_names`] gives
 //! names to their addresses.
@@ -38,6 +39,8 @@ mod instrument;
 #[cfg(target_os = "linux")]
 mod launch;
 mod lines;
+#[cfg(target_os = "linux")]
+mod live;
 #[cfg(target_os = "linux")]
 mod loops;
 #[cfg(target_os = "linux")]

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 use nix::sys::signal::Signal;
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::time::{ClockId, clock_gettime};
-use parallax_base::{Place as Where, Severity, Stage};
+use parallax_base::{FolderSink, Place as Where, Severity, Stage};
 use parallax_formats::archive::keys;
 use parallax_import::events::{Conversion, ConversionError};
 use parallax_native::DiskSink;
@@ -24,6 +24,7 @@ use parallax_native::DiskSink;
 use crate::events::{Event, Sample, Source, Spare, What};
 use crate::images::Images;
 use crate::launch::{Program, kept_signals};
+use crate::live::Live;
 use crate::mpi::Mpi;
 use crate::processes::{Place, Processes};
 use crate::ranks;
@@ -50,12 +51,23 @@ const NEW: Duration = Duration::from_millis(300);
 /// Most pieces of memory that are kept for stacks.
 const MOST_SPARE: usize = 1024;
 
+/// Why calls of MPI are missing, usually.
+const NO_ROOM: &str = "a thread had no room for them";
+
 /// What one look into all rings found.
 struct Round {
     /// When it began: what happened before is in this round, the next one or earlier ones.
     begun_nanos: u64,
     events: Vec<Event>,
+    /// Whether calls of MPI are missing.
+    is_cut: bool,
 }
+
+/// What is recorded, and whether the kernel tells of its own time and of switches.
+type About<'r> = (&'r Recording, bool, bool);
+
+/// Of what has no names yet, how old the oldest may be where somebody looks.
+const MOST_BEHIND_NANOS: u64 = 3_000_000_000;
 
 /// See [`crate::record`].
 pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
@@ -87,7 +99,8 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
         let (program, sources, signals) = (&mut program, (&mut rings, mpi.as_mut()), &signals);
         let spare = &spare;
         let watching = scope.spawn(move || watch(program, sources, signals, (&sender, spare)));
-        let understood = understanding.take_all(&receiver);
+        let about = (recording, has_kernel, has_switches);
+        let understood = understanding.take_all(&receiver, about, &mut Live::new(sink.snapshots()));
         // Nobody listens any more: the other side ends when it sees that.
         drop(receiver);
         (watching.join(), understood)
@@ -112,7 +125,7 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
         sources::copy(&files, &*sink).map_err(unwritable)?;
     }
     let issues = understanding
-        .finish(recording, (status, mpi_cut), (has_kernel, has_switches))
+        .finish((recording, has_kernel, has_switches), (status, mpi_cut))
         .map_err(archive)?;
     sink.publish().map_err(unwritable)?;
     Ok(Recorded { status, samples, issues })
@@ -163,14 +176,13 @@ fn watch(
         if !new.is_empty() {
             newest = Instant::now();
         }
-        if sender.send(Round { begun_nanos, events }).is_err() {
+        let is_cut = cut.is_some() || mpi.as_ref().is_some_and(|mpi| mpi.is_cut());
+        if sender.send(Round { begun_nanos, events, is_cut }).is_err() {
             // The archive cannot be written: what the program does is not recorded any further.
             return Ok((ended.unwrap_or(0), cut));
         }
         if let Some(status) = ended {
-            let is_cut = mpi.is_some_and(|mpi| mpi.is_cut());
-            let why = || "a thread had no room for them".to_owned();
-            return Ok((status, cut.or_else(|| is_cut.then(why))));
+            return Ok((status, cut.or_else(|| is_cut.then(|| NO_ROOM.to_owned()))));
         }
         let longest = if newest.elapsed() < NEW { ATTENTIVE } else { CALM };
         if rings.wait(signals.0.as_fd().as_raw_fd(), longest).is_err() {
@@ -206,6 +218,14 @@ impl Signals {
     }
 }
 
+impl Drop for Signals {
+    /// What came for the program and not in time is of no use; what comes from now on is for the tool.
+    fn drop(&mut self) {
+        while let Ok(Some(_)) = self.0.read_signal() {}
+        let _ = kept_signals().thread_unblock();
+    }
+}
+
 /// The monotonic clock.
 fn now() -> u64 {
     let time = clock_gettime(ClockId::CLOCK_MONOTONIC);
@@ -223,6 +243,8 @@ struct Understanding<'s> {
     lost: u64,
     /// Samples whose stack was longer than what was taken of it.
     cut: u64,
+    /// Whether calls of MPI are missing.
+    is_mpi_cut: bool,
     /// Counters of the archive, of the events that are counted.
     counted: Vec<u32>,
     /// Reused for each sample.
@@ -249,6 +271,7 @@ impl<'s> Understanding<'s> {
             samples: 0,
             lost: 0,
             cut: 0,
+            is_mpi_cut: false,
             counted: Vec::new(),
             places: Vec::new(),
             used: Spare::new(),
@@ -256,14 +279,20 @@ impl<'s> Understanding<'s> {
         }
     }
 
-    fn take_all(&mut self, rounds: &Receiver<Round>) -> Result<(), ConversionError> {
+    fn take_all(
+        &mut self,
+        rounds: &Receiver<Round>,
+        about: About<'_>,
+        live: &mut Live,
+    ) -> Result<(), ConversionError> {
         let mut waiting: Vec<Event> = Vec::new();
         let mut safe_nanos = 0;
         for round in rounds {
             waiting.extend(round.events);
             waiting.sort_by_key(|event| event.nanos);
             let ready = waiting.partition_point(|event| event.nanos < safe_nanos);
-            safe_nanos = round.begun_nanos;
+            let understood_nanos = std::mem::replace(&mut safe_nanos, round.begun_nanos);
+            self.is_mpi_cut |= round.is_cut;
             for event in waiting.drain(..ready) {
                 self.take(event)?;
             }
@@ -272,6 +301,10 @@ impl<'s> Understanding<'s> {
             spare.append(&mut self.used);
             drop(spare);
             self.steps.go_on(&self.images)?;
+            if understood_nanos > self.start_nanos && live.is_wanted() {
+                self.catch_up(understood_nanos)?;
+                live.show(|sink| self.snapshot(understood_nanos, about, sink));
+            }
         }
         for event in waiting {
             self.take(event)?;
@@ -358,12 +391,64 @@ impl<'s> Understanding<'s> {
 
     fn finish(
         mut self,
-        recording: &Recording,
-        (status, mpi_cut): (u8, Option<String>),
-        (has_kernel, has_switches): (bool, bool),
+        about: About<'_>,
+        ended: (u8, Option<String>),
     ) -> Result<parallax_base::Issues, ConversionError> {
+        self.say_all(self.last_nanos, about, Some(ended))?;
+        self.steps.conversion.finish()
+    }
+
+    /// Where somebody looks, what happened is not to be unknown for long only because no processor is
+    /// free to look names up.
+    fn catch_up(&mut self, understood_nanos: u64) -> Result<(), ConversionError> {
+        let since = self.steps.waits_since().unwrap_or(understood_nanos);
+        if understood_nanos.saturating_sub(since) > MOST_BEHIND_NANOS {
+            self.steps.catch_up(&self.images)?;
+        }
+        Ok(())
+    }
+
+    /// The archive of what is known, as if everything ended there: what follows the files of the one
+    /// that is written, and how much of these belongs to it. Nothing where nothing is known.
+    fn snapshot(
+        &mut self,
+        understood_nanos: u64,
+        about: About<'_>,
+        sink: &Arc<dyn FolderSink>,
+    ) -> Result<Vec<(&'static str, u64)>, ConversionError> {
+        let until = self.steps.waits_since().unwrap_or(understood_nanos).min(understood_nanos);
+        if self.steps.threads.is_empty() || until <= self.start_nanos {
+            return Ok(Vec::new());
+        }
+        let fork = self.steps.conversion.fork(sink)?;
+        let lengths = fork.lengths().collect();
+        let threads = self.steps.threads.clone();
+        let conversion = std::mem::replace(&mut self.steps.conversion, fork);
+        let threads = std::mem::replace(&mut self.steps.threads, threads);
+        // Counters are read at the end: until then, what samples stand for is all that is known.
+        self.say_totals(&vec![None; self.counted.len()]);
+        let said = self.say_all(until, about, None);
+        self.steps.threads = threads;
+        let fork = std::mem::replace(&mut self.steps.conversion, conversion);
+        said?;
+        fork.finish()?;
+        Ok(lengths)
+    }
+
+    /// Ends all time lines, and says what else the archive says. `ended` is the status of the program
+    /// and why calls of MPI are missing; nothing while it runs.
+    fn say_all(
+        &mut self,
+        until_nanos: u64,
+        (recording, has_kernel, has_switches): About<'_>,
+        ended: Option<(u8, Option<String>)>,
+    ) -> Result<(), ConversionError> {
         let Steps { threads, conversion, .. } = &mut self.steps;
-        threads.finish(self.last_nanos, conversion)?;
+        threads.finish(until_nanos, conversion)?;
+        let (status, mpi_cut) = match ended {
+            Some((status, mpi_cut)) => (Some(status), mpi_cut),
+            None => (None, self.is_mpi_cut.then(|| NO_ROOM.to_owned())),
+        };
         let has_mpi = threads.has_ranks_of_mpi();
         let name = recording.command.first().map(Path::new).and_then(Path::file_name);
         let name = name.unwrap_or_default().to_string_lossy().into_owned();
@@ -394,7 +479,7 @@ impl<'s> Understanding<'s> {
             );
             whole("mpi-cut", message, 1, &mut conversion.issues);
         }
-        if recording.mpi && !has_mpi {
+        if recording.mpi && !has_mpi && status.is_some() {
             let message =
                 "no process called MPI_Init by the library that records calls of MPI: the \
                            program is linked with MPI statically, uses mpi_f08 of MPICH, or does \
@@ -415,6 +500,16 @@ impl<'s> Understanding<'s> {
                 },
             );
         }
+        let passed = Duration::from_nanos(until_nanos.saturating_sub(self.start_nanos));
+        let state = format!("still recorded, after {:.1} s", passed.as_secs_f64());
+        if status.is_none() {
+            let message = format!(
+                "the recording is not complete: this is a snapshot of its first {:.1} s, made while it \
+                 ran",
+                passed.as_secs_f64()
+            );
+            whole("recording-not-complete", message, 1, &mut conversion.issues);
+        }
         let mut command = String::new();
         for word in &recording.command {
             let _ = write!(command, "{}{word}", if command.is_empty() { "" } else { " " });
@@ -429,7 +524,10 @@ impl<'s> Understanding<'s> {
         for (name, value) in &recording.facts {
             fact(name, value.clone());
         }
-        fact("exit status", status.to_string());
+        match status {
+            Some(status) => fact("exit status", status.to_string()),
+            None => fact("state", state),
+        }
         fact("sampling frequency", format!("{} Hz", recording.frequency));
         fact("kernel time", if has_kernel { "recorded" } else { "not recorded" }.to_owned());
         if has_mpi && mpi_cut.is_none() {
@@ -440,6 +538,6 @@ impl<'s> Understanding<'s> {
         conversion.fact(keys::SAMPLED, recording.frequency.to_string());
         conversion.fact(keys::NUM_SAMPLES, self.samples.to_string());
         conversion.fact(keys::EPOCH_OFFSET_NANOS, epoch.to_string());
-        self.steps.conversion.finish()
+        Ok(())
     }
 }

@@ -161,11 +161,21 @@ impl Steps {
         self.conversion.commit()
     }
 
+    /// When the first of what waits happened: time lines are there until then.
+    pub(crate) fn waits_since(&self) -> Option<u64> {
+        self.waiting.front().map(|(nanos, ..)| *nanos)
+    }
+
+    /// Makes all that waits into time lines, which takes time from the program where names are missing.
+    pub(crate) fn catch_up(&mut self, images: &Images) -> Result<(), ConversionError> {
+        self.pass(images, true)?;
+        self.conversion.commit()
+    }
+
     /// Makes all that waits into time lines.
     pub(crate) fn go_to_end(&mut self, images: &Images) -> Result<(), ConversionError> {
         self.symbols.collect_last(&mut self.conversion);
-        self.pass(images, true)?;
-        self.conversion.commit()
+        self.catch_up(images)
     }
 
     fn pass(&mut self, images: &Images, is_at_once: bool) -> Result<(), ConversionError> {

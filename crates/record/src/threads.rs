@@ -22,7 +22,7 @@ use parallax_model::{IdentityKind, LAUNCHER, PREEMPTED, WAITING};
 
 use crate::calls::{Exact, Jobs};
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Thread {
     pub(crate) track: u32,
     /// Functions that are open in the track.
@@ -82,6 +82,7 @@ const LAUNCHERS: [&str; 18] = [
 const MOST_GUESSED: usize = 1 << 16;
 
 /// All threads of a recording.
+#[derive(Clone)]
 pub(crate) struct Threads {
     running: HashMap<u32, Thread>,
     /// All that were ever seen, by track.
@@ -99,6 +100,7 @@ pub(crate) struct Threads {
     has_switches: bool,
 }
 
+#[derive(Clone)]
 struct Seen {
     pid: u32,
     tid: u32,

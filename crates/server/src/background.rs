@@ -6,6 +6,21 @@ use tokio::sync::oneshot;
 
 use crate::{Server, ServerError, interrupted};
 
+/// Waits for Ctrl+C, or until the system asks for the end. `tell` says so, when signals are heeded:
+/// whoever reads it may interrupt at once.
+///
+/// # Errors
+/// When the system does not tell of signals.
+pub fn until_interrupted(tell: impl FnOnce()) -> Result<(), ServerError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|cause| ServerError::Start { cause })?.block_on(async {
+        let end = interrupted();
+        tell();
+        end.await;
+    });
+    Ok(())
+}
+
 /// A server that answers on a thread of its own.
 ///
 /// As long as it is in the background, signals are the business of whoever started it. It ends when

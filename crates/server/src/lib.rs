@@ -23,7 +23,7 @@ mod server;
 mod unless;
 mod write_timeout;
 
-pub use background::Background;
+pub use background::{Background, until_interrupted};
 pub use error::ServerError;
 pub use guard::Token;
 pub use pages::Pages;

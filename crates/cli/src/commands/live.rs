@@ -12,16 +12,16 @@ use crate::text::{Level, Notice};
 /// Whether the browser shows the sweep.
 #[derive(Debug, Clone, Args)]
 pub(super) struct LiveArgs {
-    /// Show the maps in the browser during the sweep, from its first run until Ctrl+C.
+    /// Show the results in the browser while they are measured, from the first ones until Ctrl+C.
     #[arg(long, help_heading = "Browser")]
-    open: bool,
+    pub(super) open: bool,
     /// With --open: only print the address.
     #[arg(long, requires = "open", help_heading = "Browser")]
-    no_browser: bool,
+    pub(super) no_browser: bool,
     /// With --open: port to listen on (default: any free port).
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     #[arg(requires = "open", help_heading = "Browser")]
-    port: u16,
+    pub(super) port: u16,
 }
 
 /// The sweep in the browser, once there is something to show.

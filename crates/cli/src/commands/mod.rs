@@ -27,6 +27,7 @@ pub(crate) mod measure_plan;
 mod measure_progress;
 mod query;
 mod record;
+mod recorded;
 mod report;
 mod report_html;
 mod scaling;

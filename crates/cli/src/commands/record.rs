@@ -9,6 +9,8 @@ use parallax_record::{CountedEvent, Detail, Recording, record as record_program}
 use parallax_service::Severity;
 
 use super::Context;
+use super::live::LiveArgs;
+use super::recorded::Viewer;
 use crate::choice::names;
 use crate::text::{Level, Notice, count};
 
@@ -19,6 +21,7 @@ Examples:
   parallax record --python -- python3 train.py
   parallax record --mpi -- mpirun -n 4 ./solver
   parallax record --counters instructions,cache-misses -- ./solver
+  parallax record --open -- ./solver                    shows it in the browser while it runs
   parallax flat run.parallax
   parallax open run.parallax
 
@@ -47,8 +50,8 @@ pub(crate) struct RecordArgs {
     /// about as many samples per second as --frequency).
     #[arg(long, value_name = "EVENTS", value_delimiter = ',')]
     counters: Vec<CountedEvent>,
-    /// Contexts to record; fewer make the archive smaller. Loops and lines require debug information
-    /// (-g), loops also code for x86-64.
+    /// Contexts in the code of functions: lines take more space on disk, and functions least. Loops and
+    /// lines need debug information (-g), loops also code for x86-64.
     #[arg(long, value_parser = names::<RegionDetail>(), default_value_t = RegionDetail::Lines)]
     detail: RegionDetail,
     /// Do not copy the source files with recorded lines and loops to the archive.
@@ -69,6 +72,8 @@ pub(crate) struct RecordArgs {
     /// --param input=meta:input. Can be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = fact)]
     fact: Vec<(String, String)>,
+    #[command(flatten)]
+    live: LiveArgs,
     /// The program and its arguments.
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     program: Vec<String>,
@@ -108,6 +113,12 @@ pub(super) fn record(context: &Context, arguments: RecordArgs) -> anyhow::Result
         mpi_library: arguments.mpi_library,
         environment: arguments.python.then_some(PYTHON).into_iter().collect(),
     };
+    // Where something is there already, nothing is recorded.
+    let is_new = !recording.output.exists();
+    let viewer = match arguments.live.open && is_new {
+        true => Viewer::start(context, &recording.output, &arguments.live),
+        false => None,
+    };
     let recorded = record_program(&recording)?;
     for issue in recorded.issues.list().iter().filter(|issue| issue.severity > Severity::Note) {
         Notice::new(Level::Warning, &*issue.message).print(&context.stderr);
@@ -119,6 +130,9 @@ pub(super) fn record(context: &Context, arguments: RecordArgs) -> anyhow::Result
              {path}` in the browser",
             count(recorded.samples)
         ));
+    }
+    if let Some(viewer) = viewer {
+        viewer.until_interrupted(context)?;
     }
     match recorded.status {
         0 => Ok(()),

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::task::Poll;
 
 use anyhow::Context as _;
@@ -11,7 +12,7 @@ use parallax_server::{
 };
 use parallax_service::discover;
 
-use super::Context;
+use super::{Context, recorded};
 use crate::browser;
 use crate::output::Format;
 use crate::statements::{StatementArgs, statements};
@@ -36,6 +37,9 @@ pub(crate) struct OpenArgs {
     /// Watch the files and show changes: a running sweep, a growing trace, additional runs.
     #[arg(long)]
     follow: bool,
+    /// Show a recording while `parallax record` writes it to PATH; waits until it starts.
+    #[arg(long, conflicts_with = "follow")]
+    live: bool,
     /// Read the token from this file, or write a new one to it, so that the address stays the same.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
@@ -50,7 +54,15 @@ pub(crate) struct OpenArgs {
 }
 
 pub(super) fn serve(context: &Context, arguments: &OpenArgs) -> anyhow::Result<()> {
-    let places = places(&arguments.paths)?;
+    let mut closed = arguments.until_stdin_closes.then(|| Box::pin(stdin_closed()));
+    let places = if arguments.live {
+        match recorded::place(context, &arguments.paths, closed.as_mut())? {
+            Some(place) => vec![place],
+            None => return Ok(()),
+        }
+    } else {
+        places(&arguments.paths)?
+    };
     check(context, &places)?;
     let token = match &arguments.token_file {
         Some(path) => kept_token(path)?,
@@ -59,7 +71,7 @@ pub(super) fn serve(context: &Context, arguments: &OpenArgs) -> anyhow::Result<(
     let options = Options {
         bind: arguments.bind.clone(),
         port: arguments.port,
-        follow: arguments.follow,
+        follow: arguments.follow || arguments.live,
         statements: statements(arguments.statements)?,
         on_access: arguments
             .verbose
@@ -71,7 +83,7 @@ pub(super) fn serve(context: &Context, arguments: &OpenArgs) -> anyhow::Result<(
     let mut announced = Ok(());
     // The address is told when signals are heeded: whoever reads it may end the server at once.
     server.run(async {
-        let end = ended(arguments.until_stdin_closes);
+        let end = ended(closed);
         announced = said();
         if announced.is_ok() {
             end.await;
@@ -81,12 +93,11 @@ pub(super) fn serve(context: &Context, arguments: &OpenArgs) -> anyhow::Result<(
 }
 
 /// Completes when the server is to end. Signals are heeded from the call on.
-fn ended(until_stdin_closes: bool) -> impl Future<Output = ()> {
+fn ended(mut closed: Option<impl Future<Output = ()> + Unpin>) -> impl Future<Output = ()> {
     let mut signal = Box::pin(interrupted());
-    let mut closed = until_stdin_closes.then(|| Box::pin(stdin_closed()));
     std::future::poll_fn(move |context| match signal.as_mut().poll(context) {
         Poll::Pending => match &mut closed {
-            Some(closed) => closed.as_mut().poll(context),
+            Some(closed) => Pin::new(closed).poll(context),
             None => Poll::Pending,
         },
         ready @ Poll::Ready(()) => ready,

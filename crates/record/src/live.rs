@@ -1,0 +1,95 @@
+//! Snapshots of a recording for those who look at it while it runs.
+//!
+//! Without anybody who looks, this costs a system call each half second. A snapshot takes some
+//! milliseconds of the thread that understands records, which competes with the program; so the more a
+//! snapshot takes, the fewer there are.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use nix::time::{ClockId, clock_gettime};
+use parallax_base::{Folder as _, FolderSink, MemorySink, read_range};
+use parallax_import::events::ConversionError;
+use parallax_native::{SnapshotPart, Snapshots};
+
+/// Between two looks whether somebody wants a snapshot.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Snapshots may take one of so many parts of a processor, and of the time: writing may take long where
+/// disks are slow, and nothing is understood meanwhile.
+const PARTS_OF_PROCESSOR: u32 = 50;
+const PARTS_OF_TIME: u32 = 5;
+
+/// When it is tried again where a snapshot cannot be made: a full disk stays full for a while.
+const AGAIN: Duration = Duration::from_secs(10);
+
+/// When snapshots are made, and where they go.
+pub(crate) struct Live {
+    snapshots: Snapshots,
+    next: Instant,
+}
+
+impl Live {
+    pub(crate) fn new(snapshots: Snapshots) -> Self {
+        Self { snapshots, next: Instant::now() }
+    }
+
+    /// Whether somebody wants a snapshot, and one may be made.
+    pub(crate) fn is_wanted(&mut self) -> bool {
+        let now = Instant::now();
+        if now < self.next {
+            return false;
+        }
+        self.next = now + LOOK;
+        self.snapshots.is_wanted()
+    }
+
+    /// Makes a snapshot: `write` writes what follows the files that are written, and says how much of
+    /// them belongs to it. The recording goes on where that fails.
+    pub(crate) fn show(
+        &mut self,
+        write: impl FnOnce(&Arc<dyn FolderSink>) -> Result<Vec<(&'static str, u64)>, ConversionError>,
+    ) {
+        let (begun, worked) = (Instant::now(), processor_time());
+        let sink = MemorySink::new();
+        let shared: Arc<dyn FolderSink> = Arc::new(sink.clone());
+        let shown = match write(&shared) {
+            Ok(lengths) if lengths.is_empty() => Ok(()),
+            Ok(lengths) => self.publish(sink, &lengths),
+            Err(error) => Err(io::Error::other(error)),
+        };
+        let worked = processor_time().saturating_sub(worked);
+        let pause = if shown.is_ok() {
+            (worked * PARTS_OF_PROCESSOR).max(begun.elapsed() * PARTS_OF_TIME).max(LOOK)
+        } else {
+            AGAIN
+        };
+        self.next = Instant::now() + pause;
+    }
+
+    fn publish(&self, sink: MemorySink, lengths: &[(&str, u64)]) -> io::Result<()> {
+        let folder = sink.into_folder("snapshot");
+        let files = folder.walk().map_err(io::Error::other)?;
+        let mut sources = Vec::new();
+        for file in &files {
+            sources.extend(folder.open(&file.path).map_err(io::Error::other)?);
+        }
+        let mut parts = Vec::new();
+        for (file, source) in files.iter().zip(&sources) {
+            let written = lengths.iter().find(|(name, _)| *name == file.path);
+            let rest = read_range(&**source, 0, source.len()).map_err(io::Error::other)?;
+            parts.push((file.path.as_str(), written.map_or(0, |(_, len)| *len), rest));
+        }
+        let parts: Vec<SnapshotPart<'_>> = parts
+            .iter()
+            .map(|(name, written, rest)| SnapshotPart { name, written: *written, rest })
+            .collect();
+        self.snapshots.publish(&parts)
+    }
+}
+
+/// What this thread has worked.
+fn processor_time() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
+}
