@@ -122,11 +122,14 @@ pub fn places(paths: &[PathBuf], reading: Reading) -> Result<Vec<DataRoot>, Path
 /// When nothing can be there: the folder around it does not exist, or there is a file.
 pub fn live_place(path: &Path) -> Result<(DataRoot, Arc<LiveFolder>), PathError> {
     let failed = |cause| PathError { path: path.display().to_string(), cause };
-    let is_file = || std::io::Error::other("it is a file, and recordings are folders");
-    if path.is_file() || is_in_store(path) {
-        return Err(failed(is_file()));
+    let wrong = |why: &str| failed(std::io::Error::other(why.to_owned()));
+    if is_in_store(path) {
+        return Err(wrong("it is in an object store, and recordings are written to disks"));
     }
-    let name = path.file_name().ok_or_else(|| failed(std::io::ErrorKind::InvalidInput.into()))?;
+    if path.is_file() {
+        return Err(wrong("it is a file, and recordings are folders"));
+    }
+    let name = path.file_name().ok_or_else(|| wrong("the path does not end in a name"))?;
     let canonical = location::parent(path).canonicalize().map_err(failed)?.join(name);
     let folder = Arc::new(LiveFolder::new(path));
     let root = DataRoot {

@@ -12,7 +12,7 @@ use crate::text::{Level, Notice};
 /// Whether the browser shows the sweep.
 #[derive(Debug, Clone, Args)]
 pub(super) struct LiveArgs {
-    /// Show the results in the browser while they are measured, from the first ones until Ctrl+C.
+    /// Show the results in the browser while the program runs, from the first ones until Ctrl+C.
     #[arg(long, help_heading = "Browser")]
     pub(super) open: bool,
     /// With --open: only print the address.
