@@ -4,78 +4,17 @@
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
 mod common;
+#[path = "common/planted.rs"]
+mod planted;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Command;
 
-use common::{compile, printed, rows, takes_samples};
+use common::{printed, rows};
 use parallax_testkit::needs::{self, Without};
-use serde_json::{Map, Value};
-
-/// Work that no compiler removes; 1 is some hundred microseconds.
-const WORK: &str = r"
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#define NOINLINE __attribute__((noinline, noclone))
-volatile unsigned long sink;
-static inline __attribute__((always_inline)) void work(int amount) {
-    unsigned long x = 88172645463325252ul;
-    for (long i = 0; i < amount * 100000l; i++) { x ^= x << 13; x ^= x >> 7; x ^= x << 17; }
-    sink = x;
-}
-";
-
-/// A folder with a program that was compiled from a text.
-struct Program {
-    folder: tempfile::TempDir,
-}
-
-impl Program {
-    /// `None` where there is no compiler, or where the kernel does not let anybody take samples.
-    fn new(compiler: &str, flags: &[&str], text: &str) -> Option<Self> {
-        if !needs::program(compiler, Without::Test) {
-            return None;
-        }
-        let folder = tempfile::tempdir().unwrap();
-        let source = folder.path().join(if compiler == "c++" { "app.cpp" } else { "app.c" });
-        fs::write(&source, format!("{WORK}{text}")).unwrap();
-        let mut compiler = Command::new(compiler);
-        compiler.args(flags).args(["-Wall", "-Werror", "-pthread", "-o"]);
-        compile(compiler.arg(folder.path().join("app")).arg(source));
-        let program = Self { folder };
-        takes_samples(&program.record(&["-o", "tried.parallax"], &["true"])).then_some(program)
-    }
-
-    fn record(&self, options: &[&str], command: &[&str]) -> Output {
-        let mut tool = Command::new(env!("CARGO_BIN_EXE_parallax"));
-        tool.current_dir(self.folder.path()).arg("record").args(options).arg("--").args(command);
-        tool.output().unwrap()
-    }
-
-    /// The archive of a run that must succeed.
-    fn recorded(&self, command: &[&str]) -> PathBuf {
-        let path = self.folder.path().join("run.parallax");
-        let output = self.record(&["-o", "run.parallax"], command);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        path
-    }
-}
-
-/// Seconds by function: of a metric, by a column such as `inclusive`.
-fn times(archive: &Path, metric: &str, column: &str) -> Vec<(String, f64)> {
-    let rows = rows(&["tree", archive.to_str().unwrap(), "--all", "--metric", metric]);
-    let value = |row: &Map<String, Value>| row[column].as_f64().unwrap_or_default();
-    rows.iter().map(|row| (row["name"].as_str().unwrap().to_owned(), value(row))).collect()
-}
-
-fn time_of(times: &[(String, f64)], name: &str) -> f64 {
-    times.iter().filter(|(known, _)| known == name).map(|(_, seconds)| seconds).sum()
-}
+use planted::{Program, WORK, assert_path, end_all, paths, sent, time_of, times};
+use serde_json::Value;
 
 #[test]
 fn a_program_with_planted_shares_has_them_in_the_flat_view() {
@@ -89,14 +28,18 @@ fn a_program_with_planted_shares_has_them_in_the_flat_view() {
     let Some(program) = Program::new("cc", &["-O1", "-g", "-fno-omit-frame-pointer"], text) else {
         return;
     };
-    let archive = program.recorded(&["./app"]);
-    let times = times(&archive, "cputime", "inclusive");
-    let (small, large) = (time_of(&times, "small"), time_of(&times, "large"));
-    assert!(small + large > 0.1, "too little was recorded: {times:?}");
-    let share = large / (small + large);
-    assert!((share - 0.75).abs() < 0.08, "{share} of the time in `large`, planted 0.75: {times:?}");
-    let flat = printed(&["flat", archive.to_str().unwrap()]);
-    assert!(flat.starts_with("Functions by CPUTIME"), "{flat}");
+    for archive in program.recorded(&["./app"]) {
+        let times = times(&archive, "cputime", "inclusive");
+        let (small, large) = (time_of(&times, "small"), time_of(&times, "large"));
+        assert!(small + large > 0.1, "too little was recorded: {times:?}");
+        let share = large / (small + large);
+        assert!(
+            (share - 0.75).abs() < 0.08,
+            "{share} of the time in `large`, planted 0.75: {times:?}"
+        );
+        let flat = printed(&["flat", archive.to_str().unwrap()]);
+        assert!(flat.starts_with("Functions by CPUTIME"), "{flat}");
+    }
 }
 
 #[test]
@@ -114,44 +57,22 @@ fn names_and_shares_are_there_where_no_processor_was_free() {
     let processors = std::thread::available_parallelism().unwrap().get();
     let busy = |_| Command::new(program.folder.path().join("app")).arg("on").spawn().unwrap();
     let mut others: Vec<_> = (0..processors).map(busy).collect();
-    let output = program.record(&["-o", "run.parallax"], &["./app"]);
+    let archives = program.recorded(&["./app"]);
     for other in &mut others {
         other.kill().unwrap();
         other.wait().unwrap();
     }
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let archive = program.folder.path().join("run.parallax");
-    let times = times(&archive, "cputime", "inclusive");
-    let (small, large) = (time_of(&times, "small"), time_of(&times, "large"));
-    assert!(small + large > 0.1, "too little was recorded: {times:?}");
-    let share = large / (small + large);
-    assert!((share - 0.75).abs() < 0.08, "{share} of the time in `large`, planted 0.75: {times:?}");
-    assert_path(&paths(&archive, &["main", "large", "work"]), "main > large > work");
-}
-
-/// Call paths that have processor time, from the outermost function that a test knows to the
-/// innermost, without what the system puts above and below.
-fn paths(archive: &Path, known: &[&str]) -> Vec<String> {
-    let tree = rows(&["tree", archive.to_str().unwrap(), "--all", "--metric", "realtime"]);
-    let mut stack: Vec<(u64, String)> = Vec::new();
-    let mut found = Vec::new();
-    for row in tree {
-        let depth = row["depth"].as_u64().unwrap();
-        let name = row["name"].as_str().unwrap().to_owned();
-        stack.retain(|(above, _)| *above < depth);
-        stack.push((depth, name));
-        let path = stack.iter().map(|(_, name)| name.as_str());
-        let path: Vec<&str> = path.filter(|name| known.contains(name)).collect();
-        let path = path.join(" > ");
-        if !path.is_empty() && !found.contains(&path) {
-            found.push(path);
-        }
+    for archive in archives {
+        let times = times(&archive, "cputime", "inclusive");
+        let (small, large) = (time_of(&times, "small"), time_of(&times, "large"));
+        assert!(small + large > 0.1, "too little was recorded: {times:?}");
+        let share = large / (small + large);
+        assert!(
+            (share - 0.75).abs() < 0.08,
+            "{share} of the time in `large`, planted 0.75: {times:?}"
+        );
+        assert_path(&paths(&archive, &["main", "large", "work"]), "main > large > work");
     }
-    found
-}
-
-fn assert_path(paths: &[String], wanted: &str) {
-    assert!(paths.iter().any(|path| path == wanted), "no path {wanted} in {paths:#?}");
 }
 
 #[test]
@@ -168,11 +89,12 @@ fn optimised_code_without_frame_pointers_has_its_callers_recursion_and_inlined_f
         }";
     let flags = ["-O2", "-g", "-fomit-frame-pointer"];
     let Some(program) = Program::new("cc", &flags, text) else { return };
-    let archive = program.recorded(&["./app"]);
-    let known = ["main", "leaf", "down", "inlined", "outer", "work"];
-    let paths = paths(&archive, &known);
-    assert_path(&paths, "main > down > down > down > down > leaf > work");
-    assert_path(&paths, "main > outer > inlined > work");
+    for archive in program.recorded(&["./app"]) {
+        let known = ["main", "leaf", "down", "inlined", "outer", "work"];
+        let paths = paths(&archive, &known);
+        assert_path(&paths, "main > down > down > down > down > leaf > work");
+        assert_path(&paths, "main > outer > inlined > work");
+    }
 }
 
 #[test]
@@ -195,14 +117,15 @@ fn threads_and_forked_processes_have_locations_of_their_own() {
             return 0;
         }"#;
     let Some(program) = Program::new("cc", &["-O2"], text) else { return };
-    let archive = program.recorded(&["./app"]);
-    let known = ["main", "in_thread", "in_child"];
-    let paths = paths(&archive, &known);
-    assert_path(&paths, "in_thread");
-    assert_path(&paths, "main > in_child");
-    let locations = rows(&["locations", archive.to_str().unwrap()]);
-    let text = format!("{locations:?}");
-    assert!(text.contains("helper") && text.contains("process"), "{text}");
+    for archive in program.recorded(&["./app"]) {
+        let known = ["main", "in_thread", "in_child"];
+        let paths = paths(&archive, &known);
+        assert_path(&paths, "in_thread");
+        assert_path(&paths, "main > in_child");
+        let locations = rows(&["locations", archive.to_str().unwrap()]);
+        let text = format!("{locations:?}");
+        assert!(text.contains("helper") && text.contains("process"), "{text}");
+    }
 }
 
 #[test]
@@ -239,20 +162,21 @@ fn libraries_that_are_loaded_later_exceptions_and_signals_have_their_callers() {
     let mut compiler = Command::new("cc");
     compiler.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(&source);
     assert!(compiler.status().unwrap().success());
-    let archive = program.recorded(&["./app", library.to_str().unwrap()]);
-    let known = [
-        "main",
-        "late",
-        "catching()",
-        "throwing()",
-        "Guard::~Guard()",
-        "sending()",
-        "handler(int)",
-    ];
-    let paths = paths(&archive, &known);
-    assert_path(&paths, "main > late");
-    assert_path(&paths, "main > catching() > throwing() > Guard::~Guard()");
-    assert_path(&paths, "main > sending() > handler(int)");
+    for archive in program.recorded(&["./app", library.to_str().unwrap()]) {
+        let known = [
+            "main",
+            "late",
+            "catching()",
+            "throwing()",
+            "Guard::~Guard()",
+            "sending()",
+            "handler(int)",
+        ];
+        let paths = paths(&archive, &known);
+        assert_path(&paths, "main > late");
+        assert_path(&paths, "main > catching() > throwing() > Guard::~Guard()");
+        assert_path(&paths, "main > sending() > handler(int)");
+    }
 }
 
 #[test]
@@ -262,14 +186,22 @@ fn a_stack_deeper_than_what_is_kept_is_said_to_be_cut() {
             if (n > 0) down(n - 1); else work(3000); sink += room[n & 7]; }
         int main(void) { down(100); return 0; }";
     let Some(program) = Program::new("cc", &["-O1"], text) else { return };
-    let output = program.record(&["-o", "cut.parallax", "--stack", "4"], &["./app"]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && said.contains("longer than the 4096 bytes"), "{said}");
-    let cut = program.folder.path().join("cut.parallax");
-    assert_path(&paths(&cut, &["<partial call paths>", "main"]), "<partial call paths>");
-    let output = program.record(&["-o", "whole.parallax", "--stack", "63"], &["./app"]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!said.contains("longer than"), "{said}");
+    for sampler in program.samplers() {
+        let folder = program.folder.path();
+        let record = |name: &str, stack: &str| {
+            let _ = fs::remove_dir_all(folder.join(name));
+            let options = ["--sampler", sampler, "-o", name, "--stack", stack];
+            let output = program.record(&options, &["./app"]);
+            assert!(output.status.success());
+            String::from_utf8_lossy(&output.stderr).into_owned()
+        };
+        let said = record("cut.parallax", "4");
+        assert!(said.contains("longer than the 4096 bytes"), "{said}");
+        let cut = folder.join("cut.parallax");
+        assert_path(&paths(&cut, &["<partial call paths>", "main"]), "<partial call paths>");
+        let said = record("whole.parallax", "63");
+        assert!(!said.contains("longer than"), "{said}");
+    }
 }
 
 #[test]
@@ -282,23 +214,24 @@ fn time_off_the_processor_is_waiting_where_it_was_given_away() {
             return 0;
         }";
     let Some(program) = Program::new("cc", &["-O2"], text) else { return };
-    let archive = program.recorded(&["./app"]);
-    let waiting = time_of(&times(&archive, "realtime", "exclusive"), "<waiting>");
-    assert!((0.39..6.0).contains(&waiting), "{waiting} s of waiting, planted 0.4 s");
-    let cpu = time_of(&times(&archive, "cputime", "exclusive"), "<waiting>");
-    assert!(cpu == 0.0, "{cpu} s of waiting are on a processor");
-    // What was sampled has samples, and neither calls nor events.
-    let path = archive.to_str().unwrap();
-    let info: Value = serde_json::from_str(&printed(&["info", path, "--json"])).unwrap();
-    assert!(info["events"].is_null(), "{info}");
-    let samples = info["samples"].as_u64().unwrap();
-    assert!((100..20_000).contains(&samples), "{samples} samples");
-    let report = printed(&["report", path, "--width", "200"]);
-    let counted = report.lines().find(|line| line.contains(" samples")).unwrap_or_default();
-    assert!(counted.replace(',', "").contains(&format!("about {samples} samples")), "{report}");
-    let idle = rows(&["idleness", path]);
-    let waits = idle[0]["other_wait"].as_f64().unwrap();
-    assert!((0.39..6.0).contains(&waits), "{waits} s of waiting, planted 0.4 s: {idle:?}");
+    for archive in program.recorded(&["./app"]) {
+        let waiting = time_of(&times(&archive, "realtime", "exclusive"), "<waiting>");
+        assert!((0.39..6.0).contains(&waiting), "{waiting} s of waiting, planted 0.4 s");
+        let cpu = time_of(&times(&archive, "cputime", "exclusive"), "<waiting>");
+        assert!(cpu == 0.0, "{cpu} s of waiting are on a processor");
+        // What was sampled has samples, and neither calls nor events.
+        let path = archive.to_str().unwrap();
+        let info: Value = serde_json::from_str(&printed(&["info", path, "--json"])).unwrap();
+        assert!(info["events"].is_null(), "{info}");
+        let samples = info["samples"].as_u64().unwrap();
+        assert!((100..20_000).contains(&samples), "{samples} samples");
+        let report = printed(&["report", path, "--width", "200"]);
+        let counted = report.lines().find(|line| line.contains(" samples")).unwrap_or_default();
+        assert!(counted.replace(',', "").contains(&format!("about {samples} samples")), "{report}");
+        let idle = rows(&["idleness", path]);
+        let waits = idle[0]["other_wait"].as_f64().unwrap();
+        assert!((0.39..6.0).contains(&waits), "{waits} s of waiting, planted 0.4 s: {idle:?}");
+    }
 }
 
 #[test]
@@ -306,15 +239,21 @@ fn the_exit_status_is_that_of_the_program_and_what_cannot_be_run_leaves_nothing(
     let Some(program) = Program::new("cc", &[], "int main(void) { work(1); return 7; }") else {
         return;
     };
-    let status = |command: &[&str], name: &str| {
-        let output = program.record(&["-o", name], command);
-        (output.status.code(), program.folder.path().join(name).exists())
-    };
-    assert_eq!(status(&["./app"], "a.parallax"), (Some(7), true));
-    assert_eq!(status(&["sh", "-c", "kill -TERM $$"], "b.parallax"), (Some(128 + 15), true));
-    assert_eq!(status(&["./absent"], "c.parallax"), (Some(127), false));
-    let again = program.record(&["-o", "a.parallax"], &["./app"]);
-    assert!(String::from_utf8_lossy(&again.stderr).contains("exists already"));
+    for sampler in program.samplers() {
+        let name = |end: &str| format!("{sampler}-{end}");
+        let record = |command: &[&str], end: &str| {
+            program.record(&["--sampler", sampler, "-o", &name(end)], command)
+        };
+        let status = |command: &[&str], end: &str| {
+            let code = record(command, end).status.code();
+            (code, program.folder.path().join(name(end)).exists())
+        };
+        assert_eq!(status(&["./app"], "a"), (Some(7), true));
+        assert_eq!(status(&["sh", "-c", "kill -TERM $$"], "b"), (Some(128 + 15), true));
+        assert_eq!(status(&["./absent"], "c"), (Some(127), false));
+        let again = record(&["./app"], "a");
+        assert!(String::from_utf8_lossy(&again.stderr).contains("exists already"));
+    }
 }
 
 #[test]
@@ -360,24 +299,26 @@ fn processes_that_a_launcher_numbers_are_ranks() {
         }";
     let Some(program) = Program::new("cc", &["-O2"], text) else { return };
     let launcher = "for r in 0 1 2; do OMPI_COMM_WORLD_RANK=$r ./app & done; wait";
-    let archive = program.recorded(&["sh", "-c", launcher]);
-    let locations = rows(&["locations", archive.to_str().unwrap()]);
-    let text = |value: Option<&Value>| {
-        value.and_then(Value::as_u64).map_or_else(String::new, |number| number.to_string())
-    };
-    let mut who: Vec<String> = locations
-        .iter()
-        .map(|row| format!("{}.{}", text(row.get("rank")), text(row.get("thread"))))
-        .filter(|who| !who.starts_with('.'))
-        .collect();
-    who.sort();
-    assert_eq!(who, ["0.0", "0.1", "1.0", "1.1", "2.0", "2.1"], "{locations:?}");
-    // The shell that starts them is no part of the program.
-    let of_shell = locations.iter().find(|row| row.get("rank").is_none_or(Value::is_null)).unwrap();
-    assert_ne!(of_shell["role"], "application", "{of_shell:?}");
-    let of_ranks = locations.iter().filter(|row| row.get("rank").is_some_and(Value::is_u64));
-    assert!(of_ranks.clone().all(|row| row["role"] == "application"), "{locations:?}");
-    assert_eq!(of_ranks.count(), 6);
+    for archive in program.recorded(&["sh", "-c", launcher]) {
+        let locations = rows(&["locations", archive.to_str().unwrap()]);
+        let text = |value: Option<&Value>| {
+            value.and_then(Value::as_u64).map_or_else(String::new, |number| number.to_string())
+        };
+        let mut who: Vec<String> = locations
+            .iter()
+            .map(|row| format!("{}.{}", text(row.get("rank")), text(row.get("thread"))))
+            .filter(|who| !who.starts_with('.'))
+            .collect();
+        who.sort();
+        assert_eq!(who, ["0.0", "0.1", "1.0", "1.1", "2.0", "2.1"], "{locations:?}");
+        // The shell that starts them is no part of the program.
+        let of_shell =
+            locations.iter().find(|row| row.get("rank").is_none_or(Value::is_null)).unwrap();
+        assert_ne!(of_shell["role"], "application", "{of_shell:?}");
+        let of_ranks = locations.iter().filter(|row| row.get("rank").is_some_and(Value::is_u64));
+        assert!(of_ranks.clone().all(|row| row["role"] == "application"), "{locations:?}");
+        assert_eq!(of_ranks.count(), 6);
+    }
 }
 
 #[test]
@@ -389,10 +330,10 @@ fn an_interrupt_ends_the_program_and_keeps_what_was_recorded() {
     let path = program.folder.path().join("run.parallax");
     let ready = program.folder.path().join("ready");
     // Sends a signal to the tool when the program has worked for a while; the tool's exit status.
-    let interrupted = |signal: &str| {
+    let interrupted = |sampler: &str, signal: &str| {
         let mut tool = Command::new(env!("CARGO_BIN_EXE_parallax"))
             .current_dir(program.folder.path())
-            .args(["record", "-o", "run.parallax", "--", "./app"])
+            .args(["record", "--sampler", sampler, "-o", "run.parallax", "--", "./app"])
             .spawn()
             .unwrap();
         while !ready.exists() {
@@ -404,26 +345,13 @@ fn an_interrupt_ends_the_program_and_keeps_what_was_recorded() {
         end_all(&program.folder.path().join("app"));
         code
     };
-    interrupted("-KILL");
-    assert!(!path.exists(), "a tool that is killed leaves nothing under the name");
-    assert_eq!(interrupted("-TERM"), Some(128 + 15));
-    let times = times(&path, "cputime", "inclusive");
-    assert!(time_of(&times, "main") > 0.05, "{times:?}");
-}
-
-/// Sends a signal, with the shell: `kill` as a program is not on every system.
-fn sent(signal: &str, pid: &str) -> bool {
-    let kill = Command::new("sh").args(["-c", r#"kill "$0" "$1""#, signal, pid]).status();
-    kill.unwrap().success()
-}
-
-/// Ends what runs from this file: a tool that is killed leaves the program running.
-fn end_all(program: &Path) {
-    for entry in fs::read_dir("/proc").unwrap().flatten() {
-        if fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == program) {
-            let pid = entry.file_name().to_string_lossy().into_owned();
-            sent("-KILL", &pid);
-        }
+    for sampler in program.samplers() {
+        interrupted(sampler, "-KILL");
+        assert!(!path.exists(), "a tool that is killed leaves nothing under the name");
+        assert_eq!(interrupted(sampler, "-TERM"), Some(128 + 15));
+        let times = times(&path, "cputime", "inclusive");
+        assert!(time_of(&times, "main") > 0.05, "{times:?}");
+        fs::remove_dir_all(&path).unwrap();
     }
 }
 
@@ -453,11 +381,12 @@ fn code_that_a_program_makes_has_the_names_that_it_writes() {
     let Some(program) = Program::new("cc", &["-O2", "-fno-omit-frame-pointer"], text) else {
         return;
     };
-    let archive = program.recorded(&["./app"]);
-    assert_path(
-        &paths(&archive, &["main", "made function", "inner"]),
-        "main > made function > inner",
-    );
+    for archive in program.recorded(&["./app"]) {
+        assert_path(
+            &paths(&archive, &["main", "made function", "inner"]),
+            "main > made function > inner",
+        );
+    }
 }
 
 /// CPython gives each function a piece of code that calls the interpreter. No file says how it lies on
@@ -497,9 +426,10 @@ fn functions_of_python_are_in_the_middle_of_call_paths() {
         let Some(program) = Program::new("cc", &["-O2", "-fomit-frame-pointer"], &text) else {
             return;
         };
-        let archive = program.recorded(&["./app"]);
-        let path = ["main", "evaluate", "Model.step", "inner"];
-        assert_path(&paths(&archive, &path), "main > evaluate > Model.step > inner");
+        for archive in program.recorded(&["./app"]) {
+            let path = ["main", "evaluate", "Model.step", "inner"];
+            assert_path(&paths(&archive, &path), "main > evaluate > Model.step > inner");
+        }
     }
 }
 

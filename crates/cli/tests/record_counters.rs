@@ -61,7 +61,8 @@ impl Program {
         let mut compiler = Command::new("cc");
         compiler.current_dir(program.0.path());
         compile(compiler.args(["-O1", "-g", "-Wall", "-Werror", "-pthread", "-o", "app", "app.c"]));
-        takes_samples(&program.record(&["-o", "tried.parallax"])).then_some(program)
+        let tried = program.record(&["--sampler", "perf-event", "-o", "tried.parallax"]);
+        takes_samples(&tried).then_some(program)
     }
 
     fn record(&self, options: &[&str]) -> Output {

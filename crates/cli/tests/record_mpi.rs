@@ -69,11 +69,21 @@ impl Program {
 
     /// The archive of a run with so many ranks.
     fn recorded(&self, ranks: &str) -> String {
+        self.recorded_by("auto", ranks)
+    }
+
+    /// The archive of a run with so many ranks, sampled in one way.
+    fn recorded_by(&self, sampler: &str, ranks: &str) -> String {
         let command = ["mpirun", "--oversubscribe", "-n", ranks, "./app"];
-        let output = self.record(&["--mpi", "-o", "run.parallax"], &command);
+        let name = format!("{sampler}.parallax");
+        let options = ["--mpi", "--sampler", sampler, "-F", "999", "-o", &name];
+        let output = self.record(&options, &command);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let path: PathBuf = self.0.path().join("run.parallax");
-        path.to_str().unwrap().to_owned()
+        let path: PathBuf = self.0.path().join(name);
+        let path = path.to_str().unwrap().to_owned();
+        let info = printed(&["info", &path]);
+        assert!(!info.contains("it is moved"), "events are not in order: {info}");
+        path
     }
 }
 
@@ -203,31 +213,33 @@ void program(void) {
     ) else {
         return;
     };
-    let path = program.recorded("2");
-    let waits = rows(&["waits", &path]);
-    let waiting = |kind: &str, function: &str| {
-        let is_it = |row: &&Map<String, Value>| {
-            text(row, "kind") == kind && text(row, "function") == function
+    for sampler in ["auto", "ptrace"] {
+        let path = program.recorded_by(sampler, "2");
+        let waits = rows(&["waits", &path]);
+        let waiting = |kind: &str, function: &str| {
+            let is_it = |row: &&Map<String, Value>| {
+                text(row, "kind") == kind && text(row, "function") == function
+            };
+            waits.iter().find(is_it).map_or(0.0, |row| number(row, "waiting_s"))
         };
-        waits.iter().find(is_it).map_or(0.0, |row| number(row, "waiting_s"))
-    };
-    // At least what was slept; a machine that is busy adds to it.
-    let late_sender = waiting("late sender", "MPI_Recv");
-    let barrier = waiting("wait at barrier", "MPI_Barrier");
-    assert!((0.19..2.0).contains(&late_sender), "late sender {late_sender} s, planted 0.2");
-    assert!((0.38..2.0).contains(&barrier), "barrier {barrier} s, planted 0.4");
-    // The time of the calls is in the call paths that they have.
-    let tree = rows(&["tree", &path, "--all", "--metric", "realtime"]);
-    let below = |caller: &str, called: &str| {
-        let at = tree.iter().position(|row| text(row, "name") == caller).unwrap();
-        assert_eq!(text(&tree[at + 1], "name"), called, "below {caller}");
-        number(&tree[at + 1], "inclusive")
-    };
-    assert!((late_sender..2.0).contains(&below("receive", "MPI_Recv")), "{tree:?}");
-    assert!((barrier..3.0).contains(&below("meet", "MPI_Barrier")), "{tree:?}");
-    // The path is that of who is waited for: mostly asleep in `late`, and never in the launcher.
-    let steps = rows(&["critical-path", &path, "--segments"]);
-    assert!(steps.iter().all(|row| text(row, "location").starts_with("rank ")), "{steps:?}");
+        // At least what was slept; a machine that is busy adds to it.
+        let late_sender = waiting("late sender", "MPI_Recv");
+        let barrier = waiting("wait at barrier", "MPI_Barrier");
+        assert!((0.19..2.0).contains(&late_sender), "late sender {late_sender} s, planted 0.2");
+        assert!((0.38..2.0).contains(&barrier), "barrier {barrier} s, planted 0.4");
+        // The time of the calls is in the call paths that they have.
+        let tree = rows(&["tree", &path, "--all", "--metric", "realtime"]);
+        let below = |caller: &str, called: &str| {
+            let at = tree.iter().position(|row| text(row, "name") == caller).unwrap();
+            assert_eq!(text(&tree[at + 1], "name"), called, "below {caller}");
+            number(&tree[at + 1], "inclusive")
+        };
+        assert!((late_sender..2.0).contains(&below("receive", "MPI_Recv")), "{tree:?}");
+        assert!((barrier..3.0).contains(&below("meet", "MPI_Barrier")), "{tree:?}");
+        // The path is that of who is waited for: mostly asleep in `late`, and never in the launcher.
+        let steps = rows(&["critical-path", &path, "--segments"]);
+        assert!(steps.iter().all(|row| text(row, "location").starts_with("rank ")), "{steps:?}");
+    }
 }
 
 #[test]
@@ -249,16 +261,18 @@ void program(void) {
     ) else {
         return;
     };
-    let path = program.recorded("1");
-    let tree = rows(&["tree", &path, "--all", "--metric", "cputime"]);
-    let time = |name: &str| {
-        let own = tree.iter().filter(|row| text(row, "name") == name);
-        own.map(|row| number(row, "inclusive")).sum::<f64>()
-    };
-    let (small, large) = (time("small"), time("large"));
-    assert!(small + large > 0.1, "too little was recorded: {small} and {large}");
-    let share = large / (small + large);
-    assert!((share - 0.75).abs() < 0.08, "{share} of the time in `large`, planted 0.75");
+    for sampler in ["auto", "ptrace"] {
+        let path = program.recorded_by(sampler, "1");
+        let tree = rows(&["tree", &path, "--all", "--metric", "cputime"]);
+        let time = |name: &str| {
+            let own = tree.iter().filter(|row| text(row, "name") == name);
+            own.map(|row| number(row, "inclusive")).sum::<f64>()
+        };
+        let (small, large) = (time("small"), time("large"));
+        assert!(small + large > 0.1, "too little was recorded: {small} and {large}");
+        let share = large / (small + large);
+        assert!((share - 0.75).abs() < 0.08, "{share} of the time in `large`, planted 0.75");
+    }
 }
 
 #[test]

@@ -16,6 +16,8 @@ mod scratch;
 mod space;
 mod streamed;
 mod system;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod traced;
 mod unfinished;
 
 pub use disk_folder::{DiskFolder, file_stamp, locate};
@@ -29,4 +31,9 @@ pub use scratch::ScratchFile;
 pub use space::is_full;
 pub use streamed::StreamedFile;
 pub use system::free_bytes;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub use traced::{
+    ThreadRegisters, TracedChange, changed_thread, interrupt_thread, keep_stopped, resume_thread,
+    trace_program, traced_change,
+};
 pub use unfinished::{Unfinished, discard, is_being_written, remove_abandoned};

@@ -45,12 +45,7 @@ pub fn give_way() -> bool {
 pub fn wait_for_any(files: &[RawFd], longest: Duration) -> io::Result<Vec<Readiness>> {
     let asked = |fd: &RawFd| libc::pollfd { fd: *fd, events: libc::POLLIN, revents: 0 };
     let mut asked: Vec<libc::pollfd> = files.iter().map(asked).collect();
-    let millis = libc::c_int::try_from(longest.as_millis()).unwrap_or(libc::c_int::MAX);
-    let count = libc::nfds_t::try_from(asked.len()).unwrap_or(libc::nfds_t::MAX);
-    // SAFETY: The list is as long as it is said to be. A number that is no file is answered so.
-    #[expect(unsafe_code, reason = "the system's interface is unsafe")]
-    let found = unsafe { libc::poll(asked.as_mut_ptr(), count, millis) };
-    if found < 0 {
+    if poll(&mut asked, longest) < 0 {
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::Interrupted {
             return Err(error);
@@ -63,6 +58,32 @@ pub fn wait_for_any(files: &[RawFd], longest: Duration) -> io::Result<Vec<Readin
         _ => Readiness::Over,
     };
     Ok(asked.iter().map(readiness).collect())
+}
+
+#[cfg(target_os = "linux")]
+fn poll(asked: &mut [libc::pollfd], longest: Duration) -> libc::c_int {
+    let count = libc::nfds_t::try_from(asked.len()).unwrap_or(libc::nfds_t::MAX);
+    let longest = libc::timespec {
+        tv_sec: libc::time_t::try_from(longest.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: longest.subsec_nanos().into(),
+    };
+    // SAFETY: The list is as long as it is said to be, and the time is there while the call reads it. A
+    // number that is no file is answered so.
+    #[expect(unsafe_code, reason = "the system's interface is unsafe")]
+    unsafe {
+        libc::ppoll(asked.as_mut_ptr(), count, &raw const longest, std::ptr::null())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn poll(asked: &mut [libc::pollfd], longest: Duration) -> libc::c_int {
+    let millis = libc::c_int::try_from(longest.as_millis()).unwrap_or(libc::c_int::MAX);
+    let count = libc::nfds_t::try_from(asked.len()).unwrap_or(libc::nfds_t::MAX);
+    // SAFETY: The list is as long as it is said to be. A number that is no file is answered so.
+    #[expect(unsafe_code, reason = "the system's interface is unsafe")]
+    unsafe {
+        libc::poll(asked.as_mut_ptr(), count, millis)
+    }
 }
 
 #[cfg(test)]

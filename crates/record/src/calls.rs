@@ -87,6 +87,12 @@ impl Threads {
         conversion: &mut Conversion,
     ) {
         let (start, waiting) = (self.start_nanos, self.waiting);
+        if !self.has_switches && matches!(call, Call::Enter { .. } | Call::Leave) {
+            // It has a processor, whatever was inferred from its sums. It may have lost that between
+            // looking at the clock and writing that down.
+            let now = self.thread(pid, tid, conversion).now;
+            self.on(nanos.max(now), (pid, tid), conversion);
+        }
         let record = match call {
             Call::Enter { .. } => {
                 return self.thread(pid, tid, conversion).enter(

@@ -25,6 +25,24 @@ pub enum RecordError {
         /// What to do.
         remedy: &'static str,
     },
+    /// The kernel does not let this user trace the program.
+    #[error(
+        "{}the kernel does not allow the program to be traced ({cause}; kernel.yama.ptrace_scope is \
+         {scope}): that must be at most 1, containers need `--cap-add SYS_PTRACE` or a seccomp profile \
+         that has ptrace, and no debugger may trace the program already",
+        and(perf_event)
+    )]
+    NotTraced {
+        /// What the kernel said.
+        cause: io::Error,
+        /// The setting that decides, as it is written.
+        scope: String,
+        /// Why samples cannot be taken in the usual way, where that was tried.
+        perf_event: Option<Box<RecordError>>,
+    },
+    /// Events are only counted by the kernel.
+    #[error("events are counted by perf_event only: record them without `--sampler ptrace`")]
+    CountersWithoutPerfEvent,
     /// The kernel has no room for what was recorded and not yet read.
     #[error("the kernel cannot take samples: {0}")]
     Kernel(io::Error),
@@ -80,7 +98,23 @@ pub enum RecordError {
     },
 }
 
+/// An error before another one.
+fn and(before: &Option<Box<RecordError>>) -> String {
+    before.as_ref().map(|error| format!("{error}; and ")).unwrap_or_default()
+}
+
+/// Where the kernel says who may trace programs.
+#[cfg(target_os = "linux")]
+const SCOPE: &str = "/proc/sys/kernel/yama/ptrace_scope";
+
 impl RecordError {
+    #[cfg(target_os = "linux")]
+    pub(crate) fn not_traced(cause: io::Error, perf_event: Option<Self>) -> Self {
+        let scope = std::fs::read_to_string(SCOPE).unwrap_or_else(|_| "not there".to_owned());
+        let (scope, perf_event) = (scope.trim().to_owned(), perf_event.map(Box::new));
+        Self::NotTraced { cause, scope, perf_event }
+    }
+
     /// Exit status of a command whose program could not be started, as a shell has it.
     #[must_use]
     pub fn status(&self) -> Option<u8> {

@@ -83,6 +83,14 @@ impl Program {
     }
 }
 
+impl Program {
+    /// How it ended, where whoever traces it was told that.
+    pub(crate) const fn has_ended(&mut self, status: Option<u8>) -> Option<u8> {
+        self.is_waited_for |= status.is_some();
+        status
+    }
+}
+
 impl Drop for Program {
     /// A program that is not watched is not left behind, stopped or running.
     fn drop(&mut self) {

@@ -2,10 +2,13 @@
 //!
 //! [`record`] starts the program, lets the kernel interrupt each of its threads at a regular
 //! interval of processor time, and writes who called whom at these moments. It works on Linux, with
-//! what the kernel offers to every user (`perf_event_open`), and changes nothing in the program.
+//! what the kernel offers to every user (`perf_event_open`, or else `ptrace`), and changes nothing in the
+//! program.
 //!
 //! The parts in the order of the data: `launch` starts the program and holds it until everything is
-//! ready; `rings` takes records from the kernel, one ring for each processor; `events` reads them;
+//! ready; `sampling` chooses what takes samples: `rings` takes records from the kernel, one ring for each
+//! processor, and `events` reads them; where the kernel does not allow that, `stops` stops threads to
+//! look at them, `mapped` sees what code they have, and `usage` when they had a processor;
 //! `processes` knows what is mapped where and finds the callers; `symbols` gives addresses names,
 //! which `background` looks up when a processor is free, and `packed` takes from debug information that
 //! is packed; `loops` finds the loops of functions; `steps` waits for names;
@@ -44,6 +47,8 @@ mod live;
 #[cfg(target_os = "linux")]
 mod loops;
 #[cfg(target_os = "linux")]
+mod mapped;
+#[cfg(target_os = "linux")]
 mod mpi;
 #[cfg(target_os = "linux")]
 mod packed;
@@ -56,15 +61,21 @@ mod registers;
 #[cfg(target_os = "linux")]
 mod rings;
 #[cfg(target_os = "linux")]
+mod sampling;
+#[cfg(target_os = "linux")]
 mod session;
 #[cfg(target_os = "linux")]
 mod sources;
 #[cfg(target_os = "linux")]
 mod steps;
 #[cfg(target_os = "linux")]
+mod stops;
+#[cfg(target_os = "linux")]
 mod symbols;
 #[cfg(target_os = "linux")]
 mod threads;
+#[cfg(target_os = "linux")]
+mod usage;
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -103,8 +114,11 @@ pub struct Recording {
     pub command: Vec<String>,
     /// The archive to make.
     pub output: PathBuf,
-    /// Samples for each second of processor time of each thread.
-    pub frequency: u32,
+    /// What takes the samples.
+    pub sampler: Sampler,
+    /// Samples for each second of processor time of each thread; `None` for what the sampler does
+    /// without much effect on the program.
+    pub frequency: Option<u32>,
     /// Bytes of the stack that a sample has.
     pub stack_bytes: u32,
     /// Events that are counted by call path.
@@ -121,6 +135,30 @@ pub struct Recording {
     pub mpi: bool,
     /// The library that records these calls, where it was compiled before: see [`MpiLibrary`].
     pub mpi_library: Option<PathBuf>,
+}
+
+/// What takes the samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sampler {
+    /// The kernel's counters, or stops where the user may not have those.
+    #[default]
+    Automatic,
+    /// The kernel's counters (`perf_event_open`).
+    PerfEvent,
+    /// This process, which stops each thread for a moment (`ptrace`).
+    Ptrace,
+}
+
+impl Sampler {
+    /// As it is chosen on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Automatic => "auto",
+            Self::PerfEvent => "perf-event",
+            Self::Ptrace => "ptrace",
+        }
+    }
 }
 
 /// An event that is counted by call path: samples are taken where it happens, and each stands for as
@@ -157,6 +195,8 @@ pub struct Recorded {
     pub status: u8,
     /// Samples that are in the archive.
     pub samples: u64,
+    /// That the program was not sampled in the usual way, and why, where the kernel did not allow that.
+    pub fallback: Option<String>,
     /// What is missing or was guessed.
     pub issues: Issues,
 }

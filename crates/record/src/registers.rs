@@ -1,6 +1,7 @@
 //! Which registers a sample has, and how they begin the search for callers.
 
 use framehop::UnwindRegsNative;
+use parallax_native::ThreadRegisters;
 
 /// Registers of a sample, as the kernel numbers them: those that finding callers begins with.
 #[cfg(target_arch = "x86_64")]
@@ -17,6 +18,11 @@ pub(crate) struct Registers(pub(crate) [u64; COUNT]);
 
 #[cfg(target_arch = "x86_64")]
 impl Registers {
+    /// Those of a thread that is stopped.
+    pub(crate) const fn of(thread: &ThreadRegisters) -> Self {
+        Self([thread.frame(), thread.stack(), thread.instruction()])
+    }
+
     /// Where the program is.
     pub(crate) const fn instruction(&self) -> u64 {
         let [_, _, ip] = self.0;
@@ -38,6 +44,11 @@ impl Registers {
 
 #[cfg(target_arch = "aarch64")]
 impl Registers {
+    /// Those of a thread that is stopped.
+    pub(crate) const fn of(thread: &ThreadRegisters) -> Self {
+        Self([thread.frame(), thread.link(), thread.stack(), thread.instruction()])
+    }
+
     /// Where the program is.
     pub(crate) const fn instruction(&self) -> u64 {
         let [_, _, _, pc] = self.0;

@@ -22,6 +22,9 @@ const RING_BYTES: [usize; 5] = [1 << 22, 1 << 21, 1 << 20, 1 << 19, 1 << 18];
 /// Rings that are shorter are read when they are half full, others when they are so to a quarter.
 const SMALL_BYTES: usize = 1 << 20;
 
+/// Samples for each second of processor time, where nothing is said.
+pub(crate) const FREQUENCY: u32 = 999;
+
 /// Where the kernel says what users may measure.
 const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 
@@ -44,16 +47,21 @@ struct Ring {
 
 impl Rings {
     /// Opens counters for a process that has not executed its program yet, which begins them.
-    pub(crate) fn open(pid: Pid, recording: &Recording) -> Result<Self, RecordError> {
+    pub(crate) fn open(
+        pid: Pid,
+        recording: &Recording,
+        frequency: u32,
+    ) -> Result<Self, RecordError> {
         // Whether the machine has such events, and the user may count them.
         let names: Vec<String> =
             recording.counters.iter().map(|counter| counter.event.clone()).collect();
         drop(EventCounters::open(&names)?);
         let mut has_kernel = true;
-        let mut rings = sized(|bytes| sampled(pid, recording, true, bytes));
+        let what = (recording, frequency);
+        let mut rings = sized(|bytes| sampled(pid, what, true, bytes));
         if rings.as_ref().is_err_and(is_forbidden) {
             has_kernel = false;
-            rings = sized(|bytes| sampled(pid, recording, false, bytes));
+            rings = sized(|bytes| sampled(pid, what, false, bytes));
         }
         let mut rings = rings.map_err(refused)?;
         // Where a thread gives its processor away it is in the kernel, so this needs the same right.
@@ -132,13 +140,18 @@ fn sized(open: impl Fn(usize) -> io::Result<Vec<Ring>>) -> io::Result<Vec<Ring>>
 }
 
 /// Rings of the clock and of all events that are counted: they share what memory a user may have.
-fn sampled(pid: Pid, recording: &Recording, kernel: bool, bytes: usize) -> io::Result<Vec<Ring>> {
-    let mut rings = clocks(pid, recording, kernel, bytes)?;
+fn sampled(
+    pid: Pid,
+    (recording, frequency): (&Recording, u32),
+    kernel: bool,
+    bytes: usize,
+) -> io::Result<Vec<Ring>> {
+    let mut rings = clocks(pid, (recording, frequency), kernel, bytes)?;
     for (at, counter) in recording.counters.iter().enumerate() {
         let Some(mut builder) = counters::builder(&counter.event) else { continue };
         match counter.period {
             Some(period) => builder.sample_period(period.get()),
-            None => builder.sample_frequency(u64::from(recording.frequency)),
+            None => builder.sample_frequency(u64::from(frequency)),
         };
         builder.sample_stack_user(recording.stack_bytes).exclude_kernel(!kernel);
         let source = Source::Counter { at, period: counter.period };
@@ -148,10 +161,15 @@ fn sampled(pid: Pid, recording: &Recording, kernel: bool, bytes: usize) -> io::R
 }
 
 /// Samples at a regular interval of processor time, with all that is said about threads.
-fn clocks(pid: Pid, recording: &Recording, kernel: bool, bytes: usize) -> io::Result<Vec<Ring>> {
+fn clocks(
+    pid: Pid,
+    (recording, frequency): (&Recording, u32),
+    kernel: bool,
+    bytes: usize,
+) -> io::Result<Vec<Ring>> {
     let mut builder = Builder::new(Software::CPU_CLOCK);
     builder
-        .sample_period(1_000_000_000 / u64::from(recording.frequency.max(1)))
+        .sample_period(1_000_000_000 / u64::from(frequency.max(1)))
         .sample_stack_user(recording.stack_bytes)
         .exclude_kernel(!kernel)
         .mmap(true)

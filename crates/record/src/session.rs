@@ -1,6 +1,6 @@
 //! A recording from start to end.
 //!
-//! One thread takes records out of the kernel's rings, so that nothing is lost while this one finds
+//! One thread takes samples, from the kernel's rings or by stopping threads, so that nothing is lost while this one finds
 //! callers and writes. Records of different processors come in any order; they are put in order of
 //! time before they are understood, which is safe for what was taken a round before. Names are looked
 //! up by a third thread when a processor is free, and `steps` waits for them.
@@ -28,7 +28,7 @@ use crate::live::Live;
 use crate::mpi::Mpi;
 use crate::processes::{Place, Processes};
 use crate::ranks;
-use crate::rings::Rings;
+use crate::sampling::Sampling;
 use crate::steps::{Kind, Step, Steps};
 use crate::threads::Threads;
 use crate::{CountedEvent, Detail, RecordError, Recorded, Recording, counters, sources};
@@ -56,15 +56,27 @@ const NO_ROOM: &str = "a thread had no room for them";
 
 /// What one look into all rings found.
 struct Round {
-    /// When it began: what happened before is in this round, the next one or earlier ones.
-    begun_nanos: u64,
+    /// When it began, or earlier: what happened before is in this round, the next one or earlier ones.
+    told_nanos: u64,
     events: Vec<Event>,
     /// Whether calls of MPI are missing.
     is_cut: bool,
 }
 
-/// What is recorded, and whether the kernel tells of its own time and of switches.
-type About<'r> = (&'r Recording, bool, bool);
+/// What an archive says about the recording that it is of.
+struct About<'r> {
+    recording: &'r Recording,
+    frequency: u32,
+    facts: [(&'static str, String); 3],
+    notes: Vec<(&'static str, String)>,
+}
+
+impl<'r> About<'r> {
+    fn new(recording: &'r Recording, sampling: &Sampling) -> Self {
+        let (facts, notes) = (sampling.facts(), sampling.notes());
+        Self { recording, frequency: sampling.frequency, facts, notes }
+    }
+}
 
 /// Of what has no names yet, how old the oldest may be where somebody looks.
 const MOST_BEHIND_NANOS: u64 = 3_000_000_000;
@@ -84,30 +96,34 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
         given.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     environment.extend(mpi.iter().flat_map(Mpi::environment));
     let mut program = Program::stopped(&recording.command, &environment)?;
-    let mut rings = Rings::open(program.pid(), recording)?;
-    let (has_kernel, has_switches) = (rings.has_kernel, rings.has_switches);
+    let mut sampling = Sampling::open(program.pid(), recording)?;
     let start_nanos = now();
     let spare = Mutex::new(Spare::new());
     let name =
         |counter: &CountedEvent| conversion.counter(&counter.event, counters::unit(&counter.event));
     let counted = recording.counters.iter().map(name).collect();
-    let mut understanding =
-        Understanding::new(start_nanos, has_switches, (conversion, recording.detail), &spare);
+    let mut understanding = Understanding::new(
+        start_nanos,
+        sampling.has_switches(),
+        (conversion, recording.detail),
+        &spare,
+    );
     understanding.counted = counted;
     let (sender, receiver) = sync_channel(ROUNDS);
+    let about = About::new(recording, &sampling);
     let (status, understood) = thread::scope(|scope| {
-        let (program, sources, signals) = (&mut program, (&mut rings, mpi.as_mut()), &signals);
+        let (program, sources, signals) = (&mut program, (&mut sampling, mpi.as_mut()), &signals);
         let spare = &spare;
         let watching = scope.spawn(move || watch(program, sources, signals, (&sender, spare)));
-        let about = (recording, has_kernel, has_switches);
-        let understood = understanding.take_all(&receiver, about, &mut Live::new(sink.snapshots()));
+        let understood =
+            understanding.take_all(&receiver, &about, &mut Live::new(sink.snapshots()));
         // Nobody listens any more: the other side ends when it sees that.
         drop(receiver);
         (watching.join(), understood)
     });
     understood.map_err(archive)?;
     let (status, mpi_cut) = match status {
-        Ok(status) => status.map_err(RecordError::Kernel)?,
+        Ok(status) => status?,
         Err(_) => return Err(RecordError::Kernel(std::io::Error::other("watching failed"))),
     };
     if understanding.steps.threads.is_empty() {
@@ -119,27 +135,26 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
         return Err(RecordError::NotStarted { program, cause });
     }
     let samples = understanding.samples;
-    understanding.say_totals(&rings.totals(recording.counters.len()));
+    understanding.say_totals(&sampling.totals(recording.counters.len()));
     if recording.sources {
         let files = understanding.steps.symbols.source_files();
         sources::copy(&files, &*sink).map_err(unwritable)?;
     }
-    let issues = understanding
-        .finish((recording, has_kernel, has_switches), (status, mpi_cut))
-        .map_err(archive)?;
+    let about = About::new(recording, &sampling);
+    let issues = understanding.finish(&about, (status, mpi_cut)).map_err(archive)?;
     sink.publish().map_err(unwritable)?;
-    Ok(Recorded { status, samples, issues })
+    Ok(Recorded { status, samples, fallback: sampling.fallback(), issues })
 }
 
 /// Lets the program run, and takes records until it ends. Gives its exit status, and why calls of MPI
 /// are missing, where some are.
 fn watch(
     program: &mut Program,
-    (rings, mut mpi): (&mut Rings, Option<&mut Mpi>),
+    (sampling, mut mpi): (&mut Sampling, Option<&mut Mpi>),
     signals: &Signals,
     (sender, spare): (&SyncSender<Round>, &Mutex<Spare>),
-) -> std::io::Result<(u8, Option<String>)> {
-    program.go_on()?;
+) -> Result<(u8, Option<String>), RecordError> {
+    sampling.begin(program)?;
     let mut cut = None;
     let mut stacks = Spare::new();
     let mut newest = Instant::now();
@@ -147,13 +162,14 @@ fn watch(
     let mut new: Vec<u32> = Vec::new();
     loop {
         signals.hand_on(program);
-        let ended = program.ended()?;
+        let ended = sampling.ended(program).map_err(RecordError::Kernel)?;
         let begun_nanos = now();
+        let told_nanos = sampling.told_until(begun_nanos);
         let mut events = Vec::new();
         if let Ok(mut spare) = spare.lock() {
             stacks.append(&mut spare);
         }
-        rings.drain(&mut events, &mut stacks);
+        sampling.drain(&mut events, &mut stacks);
         // The program is not to suffer where its calls cannot be read any further.
         if let Some(own) = &mut mpi
             && let Err(error) = own.drain(&mut events)
@@ -177,7 +193,7 @@ fn watch(
             newest = Instant::now();
         }
         let is_cut = cut.is_some() || mpi.as_ref().is_some_and(|mpi| mpi.is_cut());
-        if sender.send(Round { begun_nanos, events, is_cut }).is_err() {
+        if sender.send(Round { told_nanos, events, is_cut }).is_err() {
             // The archive cannot be written: what the program does is not recorded any further.
             return Ok((ended.unwrap_or(0), cut));
         }
@@ -185,7 +201,8 @@ fn watch(
             return Ok((status, cut.or_else(|| is_cut.then(|| NO_ROOM.to_owned()))));
         }
         let longest = if newest.elapsed() < NEW { ATTENTIVE } else { CALM };
-        if rings.wait(signals.0.as_fd().as_raw_fd(), longest).is_err() {
+        let signal_file = signals.0.as_fd().as_raw_fd();
+        if sampling.wait(signal_file, &|| signals.hand_on(program), longest).is_err() {
             thread::sleep(ATTENTIVE);
         }
     }
@@ -227,7 +244,7 @@ impl Drop for Signals {
 }
 
 /// The monotonic clock.
-fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     let time = clock_gettime(ClockId::CLOCK_MONOTONIC);
     time.map_or(0, |time| Duration::from(time).as_nanos() as u64)
 }
@@ -282,7 +299,7 @@ impl<'s> Understanding<'s> {
     fn take_all(
         &mut self,
         rounds: &Receiver<Round>,
-        about: About<'_>,
+        about: &About<'_>,
         live: &mut Live,
     ) -> Result<(), ConversionError> {
         let mut waiting: Vec<Event> = Vec::new();
@@ -291,7 +308,7 @@ impl<'s> Understanding<'s> {
             waiting.extend(round.events);
             waiting.sort_by_key(|event| event.nanos);
             let ready = waiting.partition_point(|event| event.nanos < safe_nanos);
-            let understood_nanos = std::mem::replace(&mut safe_nanos, round.begun_nanos);
+            let understood_nanos = std::mem::replace(&mut safe_nanos, round.told_nanos);
             self.is_mpi_cut |= round.is_cut;
             for event in waiting.drain(..ready) {
                 self.take(event)?;
@@ -391,7 +408,7 @@ impl<'s> Understanding<'s> {
 
     fn finish(
         mut self,
-        about: About<'_>,
+        about: &About<'_>,
         ended: (u8, Option<String>),
     ) -> Result<parallax_base::Issues, ConversionError> {
         self.say_all(self.last_nanos, about, Some(ended))?;
@@ -413,7 +430,7 @@ impl<'s> Understanding<'s> {
     fn snapshot(
         &mut self,
         understood_nanos: u64,
-        about: About<'_>,
+        about: &About<'_>,
         sink: &Arc<dyn FolderSink>,
     ) -> Result<Vec<(&'static str, u64)>, ConversionError> {
         let until = self.steps.waits_since().unwrap_or(understood_nanos).min(understood_nanos);
@@ -440,9 +457,10 @@ impl<'s> Understanding<'s> {
     fn say_all(
         &mut self,
         until_nanos: u64,
-        (recording, has_kernel, has_switches): About<'_>,
+        about: &About<'_>,
         ended: Option<(u8, Option<String>)>,
     ) -> Result<(), ConversionError> {
+        let recording = about.recording;
         let Steps { threads, conversion, .. } = &mut self.steps;
         threads.finish(until_nanos, conversion)?;
         let (status, mpi_cut) = match ended {
@@ -487,18 +505,10 @@ impl<'s> Understanding<'s> {
                     .to_owned();
             whole("mpi-not-called", message, 1, &mut conversion.issues);
         }
-        if !has_switches {
-            conversion.issues.report(
-                Severity::Note,
-                Stage::Import,
-                "switches-guessed",
-                Where::from_text("recording"),
-                || {
-                    "where threads wait is known as far as the samples before and after agree, \
-                     because the kernel does not allow this user to see more"
-                        .to_owned()
-                },
-            );
+        for (kind, message) in &about.notes {
+            let place = Where::from_text("recording");
+            let message = || message.clone();
+            conversion.issues.report(Severity::Note, Stage::Import, kind, place, message);
         }
         let passed = Duration::from_nanos(until_nanos.saturating_sub(self.start_nanos));
         let state = format!("still recorded, after {:.1} s", passed.as_secs_f64());
@@ -528,14 +538,15 @@ impl<'s> Understanding<'s> {
             Some(status) => fact("exit status", status.to_string()),
             None => fact("state", state),
         }
-        fact("sampling frequency", format!("{} Hz", recording.frequency));
-        fact("kernel time", if has_kernel { "recorded" } else { "not recorded" }.to_owned());
+        for (name, value) in &about.facts {
+            fact(name, value.clone());
+        }
         if has_mpi && mpi_cut.is_none() {
             conversion.fact(keys::MPI_CALLS, "exact");
         }
         conversion.fact(keys::TITLE, name);
         conversion.fact(keys::FORMAT, "samples of Parallax");
-        conversion.fact(keys::SAMPLED, recording.frequency.to_string());
+        conversion.fact(keys::SAMPLED, about.frequency.to_string());
         conversion.fact(keys::NUM_SAMPLES, self.samples.to_string());
         conversion.fact(keys::EPOCH_OFFSET_NANOS, epoch.to_string());
         Ok(())

@@ -35,6 +35,8 @@ pub(crate) struct Thread {
     pub(crate) path: Vec<u32>,
     /// Where it was when it gave its processor away, until that is known to have happened.
     switch_path: Option<Vec<u32>>,
+    /// Where it was last seen on its processor, where it is also seen off it.
+    ran: Vec<u32>,
     /// When it began to wait, and when it went on, since the last sample: with `true`, it waits from
     /// there on. Kept where the next sample is to tell where that was.
     guessed: Vec<(u64, bool)>,
@@ -97,7 +99,7 @@ pub(crate) struct Threads {
     preempted: u32,
     pub(crate) jobs: Jobs,
     /// Whether samples are taken where threads give their processor away.
-    has_switches: bool,
+    pub(crate) has_switches: bool,
 }
 
 #[derive(Clone)]
@@ -193,7 +195,7 @@ impl Threads {
         path: Vec<u32>,
         conversion: &mut Conversion,
     ) {
-        let (start, waiting) = (self.start_nanos, self.waiting);
+        let (start, waiting, has_switches) = (self.start_nanos, self.waiting, self.has_switches);
         let thread = self.thread(ids.0, ids.1, conversion);
         if thread.is_in_call() {
             thread.on_since.get_or_insert(nanos);
@@ -214,6 +216,9 @@ impl Threads {
         }
         thread.outside_since = Some(nanos);
         thread.last_sample = Some(nanos);
+        if !has_switches {
+            thread.ran.clone_from(&path);
+        }
         thread.path = path;
     }
 
@@ -238,7 +243,14 @@ impl Threads {
         path: Vec<u32>,
         conversion: &mut Conversion,
     ) {
-        self.thread(ids.0, ids.1, conversion).switch_path = Some(path);
+        let (start, waiting, has_switches) = (self.start_nanos, self.waiting, self.has_switches);
+        let thread = self.thread(ids.0, ids.1, conversion);
+        if !has_switches {
+            // Where it waits now tells where it may have waited before.
+            let same = thread.path.iter().zip(&path).take_while(|(a, b)| a == b).count();
+            thread.settle(same, waiting, start, conversion);
+        }
+        thread.switch_path = Some(path);
     }
 
     /// A thread got a processor.
@@ -275,11 +287,12 @@ impl Threads {
         let has_switches = self.has_switches;
         let thread = self.thread(ids.0, ids.1, conversion);
         thread.flush(None, start, conversion);
-        let is_guess = !has_switches && !is_preempted && !thread.is_in_call();
+        let is_guess =
+            !has_switches && !is_preempted && !thread.is_in_call() && thread.switch_path.is_none();
         if !is_guess || thread.guessed.len() > MOST_GUESSED {
             thread.settle(thread.path.len(), waiting, start, conversion);
         }
-        thread.close_slice(start, conversion);
+        thread.close_slice(has_switches, start, conversion);
         if is_guess {
             thread.guessed.push((nanos, true));
             return;
@@ -299,7 +312,7 @@ impl Threads {
         let Some(mut thread) = self.running.remove(&tid) else { return Ok(()) };
         thread.flush(None, self.start_nanos, conversion);
         thread.settle(0, self.waiting, self.start_nanos, conversion);
-        thread.close_slice(self.start_nanos, conversion);
+        thread.close_slice(self.has_switches, self.start_nanos, conversion);
         thread.go(nanos, &[], self.start_nanos, conversion);
         conversion.commit()?;
         conversion.end_track(thread.track)
@@ -382,21 +395,25 @@ impl Threads {
 
 impl Thread {
     /// The end of a time on a processor: where it was is known, or guessed from what was seen last.
-    fn close_slice(&mut self, start_nanos: u64, conversion: &mut Conversion) {
-        let switch_path = self.switch_path.take();
+    fn close_slice(&mut self, has_switches: bool, start_nanos: u64, conversion: &mut Conversion) {
+        let switch_path = self.switch_path.take().map(|path| self.inside(&path));
         let on_since = self.on_since.take();
         let has_sample = self.last_sample.take().is_some();
         self.outside_since = None;
-        if let Some(path) = switch_path {
-            self.path = self.inside(&path);
-        }
         if let Some(on_since) = on_since
             && !has_sample
             && !self.is_told
             && self.guessed.is_empty()
         {
-            let path = std::mem::take(&mut self.path);
+            // Where it waits says little about where it ran before, unless every switch is seen.
+            let path = match &switch_path {
+                _ if !has_switches && !self.ran.is_empty() => self.ran.clone(),
+                Some(path) => path.clone(),
+                None => self.path.clone(),
+            };
             self.go(on_since, &path, start_nanos, conversion);
+        }
+        if let Some(path) = switch_path {
             self.path = path;
         }
     }
@@ -521,6 +538,28 @@ mod tests {
         });
         let wanted = "0-200 main>a, 200-500 main><waiting>, 500-550 main, 550-600 main><waiting>, \
                       600-1000 main>b";
+        assert_eq!(line, wanted);
+    }
+
+    #[test]
+    fn without_switches_a_thread_that_is_seen_to_wait_ran_where_it_was_last_seen_to_run() {
+        let line = line(false, |threads, out, [main, a, b]| {
+            threads.on(1000, IDS, out);
+            threads.sample(1100, IDS, vec![main, a], out);
+            threads.at_switch(IDS, vec![main, b], out);
+            threads.off(1200, IDS, false, out);
+            threads.on(1500, IDS, out);
+            threads.at_switch(IDS, vec![main, b], out);
+            threads.off(1600, IDS, false, out);
+            threads.on(1700, IDS, out);
+            threads.off(1750, IDS, false, out);
+            threads.on(1800, IDS, out);
+            threads.at_switch(IDS, vec![main, a], out);
+            threads.off(1900, IDS, false, out);
+        });
+        let wanted = "0-200 main>a, 200-500 main>b><waiting>, 500-600 main>a, \
+                      600-700 main>b><waiting>, 700-750 main>a, 750-800 main><waiting>, \
+                      800-900 main, 900-1000 main>a><waiting>";
         assert_eq!(line, wanted);
     }
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use parallax_protocol::RegionDetail;
-use parallax_record::{CountedEvent, Detail, Recording, record as record_program};
+use parallax_record::{CountedEvent, Detail, Recording, Sampler, record as record_program};
 use parallax_service::Severity;
 
 use super::Context;
@@ -32,15 +32,18 @@ docs/record.md has the details.";
 #[command(after_help = EXAMPLES)]
 #[command(override_usage = "parallax record [OPTIONS] -- <PROGRAM> [ARGUMENTS]...")]
 pub(crate) struct RecordArgs {
-    /// Samples per second of CPU time, in each thread.
+    /// Samples per second of CPU time, in each thread [default: 999, with ptrace 250].
     #[arg(
         long,
         short = 'F',
         value_name = "HERTZ",
-        default_value_t = 999,
         value_parser = clap::value_parser!(u32).range(1..=50_000)
     )]
-    frequency: u32,
+    frequency: Option<u32>,
+    /// How samples are taken: by the kernel (perf-event), or by stopping each thread for some
+    /// microseconds (ptrace), which also works where containers and systems forbid perf_event_open.
+    #[arg(long, value_enum, value_name = "SAMPLER", default_value_t = SamplerChoice::Auto)]
+    sampler: SamplerChoice,
     /// Stack size of a sample in KiB, used to find its callers; increase it for deep recursion and
     /// large local arrays.
     #[arg(long, value_name = "KIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=63))]
@@ -79,6 +82,25 @@ pub(crate) struct RecordArgs {
     program: Vec<String>,
 }
 
+/// What takes the samples.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SamplerChoice {
+    /// perf-event, or ptrace if perf-event is not allowed.
+    Auto,
+    PerfEvent,
+    Ptrace,
+}
+
+impl From<SamplerChoice> for Sampler {
+    fn from(choice: SamplerChoice) -> Self {
+        match choice {
+            SamplerChoice::Auto => Self::Automatic,
+            SamplerChoice::PerfEvent => Self::PerfEvent,
+            SamplerChoice::Ptrace => Self::Ptrace,
+        }
+    }
+}
+
 /// What makes CPython name its functions.
 const PYTHON: (&str, &str) = ("PYTHONPERFSUPPORT", "1");
 
@@ -99,6 +121,7 @@ pub(super) fn record(context: &Context, arguments: RecordArgs) -> anyhow::Result
     let recording = Recording {
         command: arguments.program,
         output,
+        sampler: arguments.sampler.into(),
         frequency: arguments.frequency,
         stack_bytes: arguments.stack << 10,
         counters: arguments.counters,
@@ -125,6 +148,9 @@ pub(super) fn record(context: &Context, arguments: RecordArgs) -> anyhow::Result
     }
     let path = recording.output.display();
     if !context.is_quiet {
+        if let Some(fallback) = recorded.fallback {
+            context.note(fallback);
+        }
         context.note(format!(
             "{} samples in {path}; `parallax flat {path}` shows where the time went, `parallax open \
              {path}` in the browser",
