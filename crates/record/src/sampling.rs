@@ -24,7 +24,7 @@ pub(crate) struct Sampling {
 
 enum Source {
     Rings(Rings),
-    Stops(Stops),
+    Stops(Box<Stops>),
 }
 
 impl Sampling {
@@ -37,7 +37,8 @@ impl Sampling {
         };
         let stops = |instead_of| {
             let frequency = recording.frequency.unwrap_or(stops::FREQUENCY);
-            let source = Source::Stops(Stops::new(pid.as_raw(), recording, frequency));
+            let stops = Stops::new(pid.as_raw(), recording, frequency);
+            let source = Source::Stops(Box::new(stops));
             Self { source, frequency, instead_of }
         };
         match recording.sampler {
@@ -150,8 +151,9 @@ impl Sampling {
         let mut notes = Vec::new();
         notes.extend(self.fallback().map(|message| ("sampled-by-ptrace", message)));
         let (ticks, skipped) = stops.ticks();
-        if skipped > ticks / 10 {
-            let all = ticks + skipped;
+        let all = ticks + skipped;
+        // Of a short program, little is to be said.
+        if skipped > ticks / 10 && all >= 100 {
             let message = format!(
                 "{skipped} of {all} times no sample was taken, because there are very many threads or \
                  no processor was free: call paths are known less often, and times are still right"

@@ -28,6 +28,9 @@ use crate::{Recording, ranks};
 /// down by more than one or two percent.
 pub(crate) const FREQUENCY: u32 = 250;
 
+/// Shortest time between two ticks.
+const SHORTEST: Duration = Duration::from_micros(10);
+
 /// Most events that wait to be taken.
 const MOST_EVENTS: usize = 1024;
 
@@ -94,7 +97,7 @@ fn pause(random: &mut u64, period: Duration) -> Duration {
 impl Stops {
     pub(crate) fn new(program: i32, recording: &Recording, frequency: u32) -> Self {
         Self {
-            period: Duration::from_secs(1) / frequency.max(1),
+            period: (Duration::from_secs(1) / frequency.max(1)).max(SHORTEST),
             stack_bytes: recording.stack_bytes as usize,
             threads: HashMap::new(),
             processes: HashMap::new(),
@@ -221,9 +224,10 @@ impl Stops {
         self.ticks += 1;
         let soonest = Instant::now() + work().saturating_sub(begun) * MOST_WORK;
         self.next += pause(&mut self.random, self.period);
-        while self.next < soonest {
-            self.next += pause(&mut self.random, self.period);
-            self.skipped += 1;
+        let late = soonest.saturating_duration_since(self.next);
+        if !late.is_zero() {
+            self.skipped += (late.as_nanos() / self.period.as_nanos()) as u64 + 1;
+            self.next = soonest;
         }
     }
 

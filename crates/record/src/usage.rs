@@ -200,6 +200,21 @@ mod tests {
     }
 
     #[test]
+    fn where_the_kernel_does_not_count_the_time_on_a_processor_is_estimated() {
+        let absent = (0, 0);
+        let mut meter = Meter::new(absent, true, 100);
+        assert_eq!(meter.read(absent, 300, Some(true)).on, 200);
+        assert_eq!(meter.read(absent, 400, Some(false)).on, 200);
+        assert_eq!(meter.read(absent, 500, None).on, 200);
+        assert_eq!(meter.read(absent, 600, Some(true)).on, 300);
+        let own = (std::process::id(), nix::unistd::gettid().as_raw().cast_unsigned());
+        for is_kept in [true, false] {
+            assert!(Meter::new(own, is_kept, 0).read(own, 1, None).turns > 0);
+            assert_eq!(state(own.0, own.1), Some('R'));
+        }
+    }
+
+    #[test]
     fn time_without_a_processor_lies_where_what_was_seen_allows_it() {
         let from =
             |runs: bool| Account { is_running: runs, ..Account::new(100 * MS, usage(1, 0, 5)) };
