@@ -63,7 +63,7 @@ test("an empty folder holds no files", async ({ page }, info) => {
   const folder = info.outputPath("empty");
   mkdirSync(folder);
   await drop(page, folder);
-  await expect(message(page, "No files in what was dropped")).toBeVisible();
+  await expect(message(page, "No files were dropped")).toBeVisible();
   await staysUsable(page);
 });
 

@@ -108,7 +108,7 @@ test("the distribution of a context over its locations", async ({ page }) => {
   await page.goto("?url=data/reactor/n1024-p8/");
   await seesTree(page);
   await page.getByTestId("view-tree").getByTestId("search").fill("react");
-  await page.getByTestId("view-tree").getByRole("button", { name: "Whole words" }).click();
+  await page.getByTestId("view-tree").getByRole("button", { name: "Match whole words" }).click();
   await page.keyboard.press("Tab");
   await page.getByTestId("view-tree").getByTestId("search").press("Enter");
   await treeRow(page, "react").click();

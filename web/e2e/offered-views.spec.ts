@@ -105,7 +105,7 @@ test("calls of a GPU runtime have colours of their own, and another palette is o
   const before = await chips(view);
   const near = before.slice(0, 5).flatMap((one, at) => before.slice(at + 1, 5).map((other) => Math.hypot(...one.map((value, band) => value - (other[band] ?? 0)))));
   expect(Math.min(...near)).toBeGreaterThan(60);
-  await page.getByRole("banner").getByRole("button", { name: "Look and colours" }).click();
+  await page.getByRole("banner").getByRole("button", { name: "Theme and colours" }).click();
   await page.getByRole("menu").getByText("By group").click();
   await expect(page.locator("html[data-functions=group]")).toBeAttached();
   await expect(view.locator(".chip").nth(4)).toBeVisible();

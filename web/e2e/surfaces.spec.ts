@@ -53,7 +53,7 @@ test("a page without the token gets no answers", async ({ page, complaints }) =>
   const server = await serve(RUN);
   try {
     await page.goto(new URL("/", server.url).href);
-    await expect(page.getByRole("region", { name: "Messages" })).toContainText("Open the address with its token");
+    await expect(page.getByRole("region", { name: "Messages" })).toContainText("Open the address that");
     const answer = await page.evaluate(async () => (await fetch("api/ask", { method: "POST", body: "{}" })).status);
     expect(answer).toBe(401);
   } finally {

@@ -310,7 +310,7 @@ test("the palette finds views, functions, tracks and files", async ({ page }, in
   await field.fill("waits");
   await expect(options.first()).toContainText("Show Waits");
   await field.fill("reactor");
-  await expect(options.filter({ hasText: "sample" }).first()).toContainText("Open");
+  await expect(options.filter({ hasText: "example" }).first()).toContainText("Open");
   await field.fill("rank 2");
   await expect(options.first()).toContainText("rank 2");
   await page.keyboard.press("Enter");

@@ -125,7 +125,7 @@ const STEPS: readonly { readonly name: string; readonly act: (page: Page, timeli
 ];
 
 async function look(page: Page, entry: string): Promise<void> {
-  await page.getByRole("button", { name: "Look and colours" }).click();
+  await page.getByRole("button", { name: "Theme and colours" }).click();
   await page.getByRole("menuitemcheckbox", { name: entry }).or(page.getByRole("menuitemradio", { name: entry })).or(page.getByRole("menuitem", { name: entry })).first().click();
   // Where the menu was, the pointer would be over rows, and light what is below it sooner or later.
   await page.mouse.move(2, 2);
@@ -165,7 +165,7 @@ test("all dots are the same with and without WebGPU, at several zooms, in both t
   // It was drawn there, and not only there was a device.
   expect(await submits(page)).toBeGreaterThan(before + STEPS.length);
   await expect(timeline).toHaveAttribute("data-cells-by", "webgpu");
-  await expect(page.getByTestId("timeline-cells")).toHaveAttribute("title", /^WebGPU, as chosen: .* ms for 65,536 cells by WebGPU \(google swiftshader\), .* ms by the processor\.$/);
+  await expect(page.getByTestId("timeline-cells")).toHaveAttribute("title", /^WebGPU, as selected: .* ms for 65,536 cells with WebGPU \(google swiftshader\), .* ms on the CPU\.$/);
   const other = await byProcessor(browser, baseURL ?? "", complaints, info);
   expect(drawn).toEqual(other);
   // Every step shows something else.
@@ -185,22 +185,22 @@ test("where the device is lost, also while a picture is drawn, the processor dra
   });
   const drawn = await pictures(page, timeline);
   await expect(timeline).toHaveAttribute("data-cells-by", "processor");
-  await page.getByRole("button", { name: "Look and colours" }).click();
-  await expect(page.getByRole("menu", { name: "Look and colours" })).toContainText("the device of WebGPU was lost");
+  await page.getByRole("button", { name: "Theme and colours" }).click();
+  await expect(page.getByRole("menu", { name: "Theme and colours" })).toContainText("the WebGPU device was lost");
   await page.keyboard.press("Escape");
   expect(drawn).toEqual(await byProcessor(browser, baseURL ?? "", complaints, info));
 });
 
 for (const [name, take, reason] of [
-  ["the browser has no WebGPU", (): void => { Reflect.deleteProperty(Navigator.prototype, "gpu"); }, "this browser offers no WebGPU to this page"],
-  ["WebGPU finds no device", (): void => { GPU.prototype.requestAdapter = () => Promise.resolve(null); }, "WebGPU finds no device"],
+  ["the browser has no WebGPU", (): void => { Reflect.deleteProperty(Navigator.prototype, "gpu"); }, "WebGPU is not available to this page in this browser"],
+  ["WebGPU finds no device", (): void => { GPU.prototype.requestAdapter = () => Promise.resolve(null); }, "WebGPU found no device"],
 ] as const) {
   test(`where ${name}, the processor draws, and the menu says why`, async ({ page }, info) => {
     await page.addInitScript(take);
     const timeline = await openWide(page, info, "webgpu");
     expect(await dots(page)).toMatch(/\d{2,} colours/);
     await expect(timeline).toHaveAttribute("data-cells-by", "processor");
-    await page.getByRole("button", { name: "Look and colours" }).click();
-    await expect(page.getByRole("menu", { name: "Look and colours" })).toContainText(`The processor: ${reason}.`);
+    await page.getByRole("button", { name: "Theme and colours" }).click();
+    await expect(page.getByRole("menu", { name: "Theme and colours" })).toContainText(`CPU: ${reason}.`);
   });
 }

@@ -64,7 +64,7 @@ describe("finding by a few letters", () => {
   });
 
   it("prefers runs to scattered letters", () => {
-    const titles = ["Switch between light and dark", "Save layout…"];
+    const titles = ["Switch between light and dark theme", "Save layout…"];
     expect(fuzzyFilter("lay", titles, (title) => title)[0]?.one).toBe("Save layout…");
   });
 

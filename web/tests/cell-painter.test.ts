@@ -68,10 +68,10 @@ describe("who colours cells", () => {
     const { painter, ...made } = device();
     takes = 1;
     expect(await paint(painter, 3)).toBe("processor");
-    expect(painter.reason).toBe("The processor: 3.00 ms a frame at most so far; WebGPU is tried from 4.00 ms.");
+    expect(painter.reason).toBe("CPU: at most 3.00 ms per frame so far; WebGPU is tried from 4.00 ms per frame.");
     expect(await paint(painter, 4)).toBe("processor");
     expect(await paint(painter, 1)).toBe("webgpu");
-    expect(painter.reason).toBe("WebGPU: 1.00 ms for 65,536 cells by WebGPU (some device), 2.00 ms by the processor.");
+    expect(painter.reason).toBe("WebGPU: 1.00 ms for 65,536 cells with WebGPU (some device), 2.00 ms on the CPU.");
     expect(made.closed).toBe(0);
   });
 
@@ -80,7 +80,7 @@ describe("who colours cells", () => {
     takes = 5;
     await paint(painter, 1);
     expect(await paint(painter, 1)).toBe("processor");
-    expect(painter.reason).toBe("The processor: 3.00 ms for 65,536 cells by WebGPU (some device), 2.00 ms by the processor.");
+    expect(painter.reason).toBe("CPU: 3.00 ms for 65,536 cells with WebGPU (some device), 2.00 ms on the CPU.");
     painter.choice = "webgpu";
     expect(await paint(painter, 1)).toBe("webgpu");
   });
@@ -91,7 +91,7 @@ describe("who colours cells", () => {
     await paint(made.painter, 1);
     expect(await paint(made.painter, 1)).toBe("processor");
     expect(made.closed).toBe(1);
-    expect(made.painter.reason).toContain("draws other colours in this browser");
+    expect(made.painter.reason).toContain("draws different colours in this browser");
   });
 
   test("a device that fails or is lost leaves no picture behind, and is tried again only by choice", async () => {
@@ -102,7 +102,7 @@ describe("who colours cells", () => {
     made.fails = true;
     expect(await paint(made.painter, 1)).toBe("processor");
     expect([made.painter.version, made.closed]).toEqual([1, 1]);
-    expect(made.painter.reason).toBe("The processor: the device of WebGPU was lost (out of memory).");
+    expect(made.painter.reason).toBe("CPU: the WebGPU device was lost (out of memory).");
     made.fails = false;
     await paint(made.painter, 1);
     expect(made.opened).toBe(1);
@@ -122,6 +122,6 @@ describe("who colours cells", () => {
     made.painter.choice = "processor";
     expect(await paint(made.painter, 1)).toBe("processor");
     expect(made.closed).toBe(1);
-    expect(made.painter.reason).toBe("The processor, as chosen.");
+    expect(made.painter.reason).toBe("CPU, as selected.");
   });
 });

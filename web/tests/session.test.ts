@@ -96,7 +96,7 @@ describe("opening files", () => {
   it("of event rows without names asks for the file with the names, and opens both together", async () => {
     const { session, notices, engine } = setUp({ "rows.json": { items: ["rows.json"], format: "Chimbuko event rows (converted)", issues: ["names-missing"] } });
     await session.openFiles(picked("rows.json"));
-    expect(notices.list.map(({ title }) => title)).toEqual(["rows.json has no names of functions"]);
+    expect(notices.list.map(({ title }) => title)).toEqual(["rows.json has no function names"]);
     const handle = { kind: "file", name: "functions.json", getFile: () => Promise.resolve(new File(["[]"], "functions.json")) };
     vi.stubGlobal("showOpenFilePicker", () => Promise.resolve([handle]));
     notices.list[0]?.actions[0]?.run();
@@ -220,7 +220,7 @@ describe("an engine that stopped", () => {
     await vi.waitFor(() => { expect(session.items[0]?.item).not.toBe(before); });
     expect(engine.asked.filter((one) => one.name === "open")).toHaveLength(2);
     expect(session.items[0]?.key).toBe("s1/p.json");
-    expect(notices.list.map((notice) => notice.title)).toContain("The engine was started again");
+    expect(notices.list.map((notice) => notice.title)).toContain("The engine was restarted");
   });
 });
 

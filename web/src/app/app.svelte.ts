@@ -228,7 +228,7 @@ export class Application {
   async open(files: Promise<Picked | null>): Promise<void> {
     try {
       const picked = await files;
-      if (picked === null) this.notices.add("warning", "No files in what was dropped", "Drop a file or a folder from this computer.");
+      if (picked === null) this.notices.add("warning", "No files were dropped", "Drop a file or a folder from this computer.");
       else await this.session.openFiles(picked);
     } catch (error) {
       this.notices.error("The files could not be read", error);

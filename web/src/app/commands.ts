@@ -57,16 +57,16 @@ export function allCommands(app: Application, inputs: FileInputs): readonly Comm
     { id: "undo", title: store.undoLabel === null ? "Undo" : `Undo: ${store.undoLabel}`, group: "Edit", icon: "undo", keys: "Ctrl+Z", run: () => { app.undo(); } },
     { id: "redo", title: store.redoLabel === null ? "Redo" : `Redo: ${store.redoLabel}`, group: "Edit", icon: "redo", keys: "Ctrl+Shift+Z", moreKeys: ["Ctrl+Y"], run: () => { app.redo(); } },
     { id: "palette", title: "Find a command", group: "Application", icon: "search", keys: "Ctrl+K", moreKeys: ["Ctrl+P"], run: () => { app.overlay = "palette"; } },
-    { id: "keys", title: "Show all keys", group: "Application", icon: "keyboard", keys: "?", run: () => { app.overlay = "keys"; } },
-    { id: "theme", title: "Switch between light and dark", group: "Application", icon: "sun", keys: "Alt+T", run: () => { app.toggleTheme(); } },
-    { id: "theme-system", title: "Use the system's light or dark", group: "Application", icon: "auto", run: () => { app.setTheme("system"); } },
+    { id: "keys", title: "Show keyboard shortcuts", group: "Application", icon: "keyboard", keys: "?", run: () => { app.overlay = "keys"; } },
+    { id: "theme", title: "Switch between light and dark theme", group: "Application", icon: "sun", keys: "Alt+T", run: () => { app.toggleTheme(); } },
+    { id: "theme-system", title: "Use the theme of the system", group: "Application", icon: "auto", run: () => { app.setTheme("system"); } },
   ];
   if (item === null) return commands;
   commands.push(
     { id: "copy-link", title: "Copy a link to this view", group: "Edit", icon: "link", run: () => { void app.copyLink(); } },
     ...(item.members.length > 1 ? [{ id: "parameters", title: "Run parameters…", group: "Edit", icon: "compare", run: () => { app.overlay = "parameters"; } } as const] : []),
     { id: "clear-marks", title: "Clear marks", group: "Edit", run: () => { app.links.setMark([]); } },
-    { id: "clear-spot", title: "Reset restrictions", group: "Edit", run: () => { app.links.setSpot(null); } },
+    { id: "clear-spot", title: "Remove restrictions from all views", group: "Edit", run: () => { app.links.setSpot(null); } },
     { id: "close-source", title: `Close ${sourceName(app, item.source)}`, group: "Open", icon: "close", run: () => { void session.close(item.source); } },
   );
   for (const other of session.items) {

@@ -59,7 +59,7 @@ function ofTrace(app: Application, item: Item, catalog: TimelineCatalog): readon
       length: functions.length,
       name: (row) => functions.name(row),
       find: (row) => ({
-        id: `function ${String(row)}`, title: functions.name(row), side: "function: its calls, the longest first", icon: "search",
+        id: `function ${String(row)}`, title: functions.name(row), side: "function: its calls, longest first", icon: "search",
         run: () => {
           const view = app.views.find(({ id }) => id === "trace.find");
           app.showView("trace.find");
@@ -121,7 +121,7 @@ async function filesOf(app: Application): Promise<readonly FindSource[]> {
   const finds: Find[] = [
     ...(session.client?.roots ?? []).map((root): Find => ({ id: `root ${root.key}`, title: `Open ${root.name}`, side: "offered file", icon: "server", run: () => { void session.openRoot(root); } })),
     ...preferences.recents.map((recent, at): Find => ({ id: `recent ${String(at)}`, title: `Open ${recent.name}`, side: `recent file: ${recent.detail}`, icon: "clock", run: () => { void session.openAgain(recent.name, recent.origin); } })),
-    ...samples.map((sample): Find => ({ id: `sample ${sample.id}`, title: `Open ${sample.title}`, side: "sample", icon: "file", run: () => { void session.openSample(sample.id); } })),
+    ...samples.map((sample): Find => ({ id: `sample ${sample.id}`, title: `Open ${sample.title}`, side: "example", icon: "file", run: () => { void session.openSample(sample.id); } })),
   ];
   return [{ length: finds.length, name: (at) => finds[at]?.title ?? "", find: (at) => finds[at] ?? { id: "", title: "", side: "", icon: "file", run: () => undefined } }];
 }

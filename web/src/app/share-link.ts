@@ -19,12 +19,12 @@ export function sharedLink(address: URL, token: string | null): string {
 /** What the link needs, and whom it lets in. */
 export function linkNotice(address: URL, of: { readonly hasToken: boolean; readonly isLocal: boolean }): LinkNotice {
   if (of.hasToken) {
-    const secret = "Whoever has it can read the data while parallax open runs: treat it like a password.";
+    const secret = "Anyone with the link can read the data while parallax open is running: treat it like a password.";
     const reach = LOOPBACK.has(address.hostname)
-      ? `From another computer it needs a tunnel: ssh -L ${address.port}:${address.hostname}:${address.port} and the name of this one.`
-      : "The address must be reachable from where it is opened.";
+      ? `To open it on another computer, create a tunnel there first: ssh -L ${address.port}:${address.hostname}:${address.port} and the name of this computer.`
+      : "The computer that opens it must be able to reach this address.";
     return { tone: "warning", title: "Link with the access token copied", text: `${secret} ${reach}` };
   }
-  if (of.isLocal) return { tone: "info", title: "Link copied", text: "The link contains the view, not the data: others must open the same files." };
+  if (of.isLocal) return { tone: "info", title: "Link copied", text: "The link contains the view, not the data: its recipient must open the same files." };
   return { tone: "info", title: "Link copied", text: "" };
 }

@@ -86,16 +86,16 @@ export class HttpClient implements EngineClient {
 
 const ONLY_ROOTS = {
   kind: "misuse",
-  message: "this page shows only the data its server was started with",
-  hint: "start `parallax open` with the other files, or open them in the page without a server",
+  message: "this page shows only the files that its server was started with",
+  hint: "run `parallax open` with the other files, or open them in the page without a server",
 };
 
 function refused(status: number): ErrorReply {
   if (status === 401 || status === 403) {
     return {
       kind: "connection",
-      message: "the server does not know this page",
-      hint: "open the address with its token that `parallax open` printed",
+      message: "the server does not accept the access token of this page",
+      hint: "open the address that `parallax open` printed, which contains the token",
     };
   }
   return { kind: "connection", message: `the server answered with status ${status}`, hint: null };
@@ -151,7 +151,7 @@ export async function lastPiece(
   }
   gather();
   if (!isReply) {
-    throw new EngineError({ kind: "connection", message: "the server stopped in mid-answer", hint: null });
+    throw new EngineError({ kind: "connection", message: "the server stopped before its answer was complete", hint: null });
   }
   // A copy, so that tables begin at multiples of eight.
   return bytes.slice(HEAD);

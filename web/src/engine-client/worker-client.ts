@@ -237,4 +237,4 @@ function joined(front: PartsRead | null, back: PartsRead | null, size: number): 
 }
 
 const CANCELLED = { kind: "cancelled", message: "cancelled", hint: null };
-const CONFUSED = { kind: "protocol", message: "the engine answered another question", hint: "reload the page" };
+const CONFUSED = { kind: "protocol", message: "the engine sent the answer to another request", hint: "reload the page" };

@@ -61,8 +61,8 @@ function asError(thrown: unknown): { error: ErrorReply; isDead: boolean } {
     kind: "crashed",
     message: isMemory ? "the engine ran out of memory" : `the engine stopped: ${message}`,
     hint: isMemory
-      ? "open fewer files at a time, or ask for fewer locations"
-      : "it was started again; open the files again, and report this with the file if it repeats",
+      ? "open fewer files at a time, or select fewer locations"
+      : "it was restarted; open the files again, and if this repeats, report it with the file",
   };
   return { error, isDead: true };
 }

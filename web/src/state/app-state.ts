@@ -122,14 +122,14 @@ export type ParsedState = { readonly state: AppState } | { readonly problem: str
 
 /** Reads a state that came from a link or from storage: unknown parts are omitted, an unknown version is a problem. */
 export function parseState(value: unknown): ParsedState {
-  if (!isObject(value)) return { problem: "The saved view is not readable." };
+  if (!isObject(value)) return { problem: "The saved view cannot be read." };
   const version = value["version"];
   if (version !== STATE_VERSION) {
     return {
       problem:
         typeof version === "number" && version > STATE_VERSION
-          ? "This link was made by a newer Parallax. Reload the page to update, then open the link again."
-          : "This link was made by a version of Parallax that this one does not know.",
+          ? "This link was created by a newer version of Parallax. Reload the page to update, then open the link again."
+          : "This link was created by an unknown version of Parallax.",
     };
   }
   const desks: Record<string, Workspace> = {};

@@ -130,8 +130,8 @@ export class Session {
         await this.openFiles(withMore(picked, more));
       };
       this.#notices.add(
-        "warning", `${source.name} has no names of functions`,
-        "Event rows have numbers; the names are in a file of their own, such as functions.json. Add it, or open the folder that has both.",
+        "warning", `${source.name} has no function names`,
+        "Event rows contain numbers of functions; the names are in a separate file, such as functions.json. Add this file, or open the folder that contains both.",
         [{ label: "Add the file with names…", run: () => { void add(); } }],
       );
       return;
@@ -148,7 +148,7 @@ export class Session {
   async openSample(id: string): Promise<void> {
     const sample = (await this.samples()).find((one) => one.id === id);
     if (sample === undefined) {
-      this.#notices.add("error", `There is no sample "${id}"`, "Choose one of the samples on the start page.");
+      this.#notices.add("error", `There is no example "${id}"`, "Select one of the examples on the start page.");
       return;
     }
     const source = { ...this.#newSource(sample.title, { kind: "sample", id }), ...(sample.parameters.length === 0 ? {} : { parameters: sample.parameters }) };
@@ -271,8 +271,8 @@ export class Session {
       return this.#open(source, (client) => client.addFiles(name, files.map(({ path, file }) => ({ path, file }))));
     }
     const reason = recalled.need === "ask"
-      ? "The browser asks before it reads these files again."
-      : "The browser could not keep these files. Drop them here again to get back to where you were.";
+      ? "The browser asks for permission before it reads these files again."
+      : "The browser could not keep these files. Drop them here again to restore the view.";
     this.#setMissing({ source, need: recalled.need, reason });
     return false;
   }
@@ -284,12 +284,12 @@ export class Session {
         return client.addUrl(name, new URL(origin.url, document.baseURI).href, origin.files.length === 0 ? undefined : [...origin.files]);
       case "sample": {
         const sample = (await this.samples()).find((one) => one.id === origin.id);
-        if (sample === undefined) throw new Error("This build of Parallax no longer has the sample");
+        if (sample === undefined) throw new Error("This version of Parallax no longer has this example");
         return client.addUrl(name, samplesUrl(), [...sample.files]);
       }
       case "root": {
         const root = client.roots.find((one) => one.key === origin.key);
-        if (root === undefined) throw new Error("The server no longer offers it. Start the server with its path");
+        if (root === undefined) throw new Error("The server no longer offers it. Restart the server with its path");
         return root;
       }
       case "local":
@@ -311,7 +311,7 @@ export class Session {
       }
       if (reply.items.length === 0) {
         if (reply.errors.length === 0) {
-          this.#notices.add("error", `Nothing to show in ${source.name}`, reply.notes.join(" ") || "No file in it is of a known format. Open the folder of a database, or a file of measurements.");
+          this.#notices.add("error", `Nothing to show in ${source.name}`, reply.notes.join(" ") || "None of its files has a known format. Open the folder of a database, or a file with measurements.");
         }
         this.#setMissing(null, source.id);
         return false;
@@ -419,7 +419,7 @@ export class Session {
     // Once: what stopped the engine may stop it again.
     if (now - this.#recoveredAt < RECOVER_MILLIS) return;
     this.#recoveredAt = now;
-    this.#notices.add("warning", "The engine was started again", "A request stopped it. What was open is being opened again.");
+    this.#notices.add("warning", "The engine was restarted", "It had stopped while answering a request. The open files are being reopened.");
     void this.reopenAll();
   }
 

@@ -18,7 +18,7 @@ export function fromFragment(fragment: string): ParsedState | null {
   if (fragment === "" || fragment === "#") return null;
   if (!fragment.startsWith(PREFIX)) {
     return /^#v\d+=/.test(fragment)
-      ? { problem: "This link was made by a newer Parallax. Reload the page to update, then open the link again." }
+      ? { problem: "This link was created by a newer version of Parallax. Reload the page to update, then open the link again." }
       : null;
   }
   try {

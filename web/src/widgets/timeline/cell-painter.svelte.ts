@@ -68,18 +68,18 @@ export class CellPainter {
   /** A sentence on who colours cells, and why. */
   get reason(): string {
     const [choice, device] = [this.#choice, this.#device];
-    if (choice === "processor") return "The processor, as chosen.";
+    if (choice === "processor") return "CPU, as selected.";
     switch (device.kind) {
       case "untried":
-        return `The processor: ${this.#most === 0 ? "none were coloured yet" : `${millis(this.#most)} a frame at most so far`}; WebGPU is tried from ${millis(TRIED_MILLIS)}.`;
+        return `CPU: ${this.#most === 0 ? "no cells coloured yet" : `at most ${millis(this.#most)} per frame so far`}; WebGPU is tried from ${millis(TRIED_MILLIS)} per frame.`;
       case "opening":
-        return "The processor, until WebGPU is there.";
+        return "CPU, until WebGPU is ready.";
       case "refused":
-        return `The processor: ${device.why}.`;
+        return `CPU: ${device.why}.`;
       case "there": {
         const { cells, times } = device;
-        const took = times === null ? "" : `: ${millis(times.gpu)} for 65,536 cells by WebGPU (${cells.name}), ${millis(times.processor)} by the processor`;
-        return `${this.by === "webgpu" ? `WebGPU${choice === "webgpu" ? ", as chosen" : ""}` : "The processor"}${took}.`;
+        const took = times === null ? "" : `: ${millis(times.gpu)} for 65,536 cells with WebGPU (${cells.name}), ${millis(times.processor)} on the CPU`;
+        return `${this.by === "webgpu" ? `WebGPU${choice === "webgpu" ? ", as selected" : ""}` : "CPU"}${took}.`;
       }
     }
   }
@@ -135,15 +135,15 @@ export class CellPainter {
         if (typeof cells === "string") known({ kind: "refused", why: cells });
         else if (!cells.isExact()) {
           cells.close();
-          known({ kind: "refused", why: `WebGPU (${cells.name}) draws other colours in this browser` });
+          known({ kind: "refused", why: `WebGPU (${cells.name}) draws different colours in this browser` });
         } else known({ kind: "there", cells, times: cells.times() });
       },
-      (error: unknown) => { known({ kind: "refused", why: `WebGPU does not work here (${error instanceof Error ? error.message : String(error)})` }); },
+      (error: unknown) => { known({ kind: "refused", why: `WebGPU failed (${error instanceof Error ? error.message : String(error)})` }); },
     );
   }
 
   #lost(why: string): void {
-    this.#device = { kind: "refused", why: `the device of WebGPU was lost (${why})` };
+    this.#device = { kind: "refused", why: `the WebGPU device was lost (${why})` };
     this.#version += 1;
   }
 }

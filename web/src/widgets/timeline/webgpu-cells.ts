@@ -57,9 +57,9 @@ export class WebGpuCells {
   static async open(onlost: (why: string) => void): Promise<WebGpuCells | string> {
     // Browsers without it, and pages that are not from a secure place, have no such member.
     const gpu = (navigator as { readonly gpu?: GPU }).gpu;
-    if (gpu === undefined) return "this browser offers no WebGPU to this page";
+    if (gpu === undefined) return "WebGPU is not available to this page in this browser";
     const adapter = await gpu.requestAdapter();
-    if (adapter === null) return "WebGPU finds no device";
+    if (adapter === null) return "WebGPU found no device";
     const device = await adapter.requestDevice();
     const { vendor, architecture, description } = adapter.info;
     const name = [vendor, description === "" ? architecture : description].filter((part) => part !== "").join(" ");
@@ -68,7 +68,7 @@ export class WebGpuCells {
     const context = canvas.getContext("webgpu" as OffscreenRenderingContextId) as unknown as GPUCanvasContext | null;
     if (context === null) {
       device.destroy();
-      return "canvases cannot be drawn by WebGPU";
+      return "WebGPU cannot draw on a canvas";
     }
     const format = gpu.getPreferredCanvasFormat();
     context.configure({ device, format, alphaMode: "premultiplied" });
