@@ -48,7 +48,7 @@ test("views of what an experiment lacks are not offered, and those of what it ha
   for (const absent of ["Waits", "Anomalies"]) expect(profile).not.toContain(absent);
   const overTime = await showView(page, "Over time", "view-over-time");
   await expect(overTime.getByRole("grid", { name: "Time profile" })).toBeVisible();
-  expect(await overTime.getByRole("combobox", { name: "What" }).getByRole("option").allInnerTexts()).toEqual(["Time profile", "Imbalance", "Idle time"]);
+  expect(await overTime.getByRole("combobox", { name: "Quantity" }).getByRole("option").allInnerTexts()).toEqual(["Time profile", "Imbalance", "Idle time"]);
   await open(page, "halo-trace");
   const halo = await offered(page);
   expect(halo).toEqual(expect.arrayContaining(["Messages", "Waits", "Anomalies", "Over time"]));

@@ -151,7 +151,7 @@ test("a context that is chosen by keyboard is that of all views; a text finds co
   await expect(view.getByTestId("event-find")).toHaveValue("write");
   await expect(written).toHaveAttribute("aria-selected", "true");
   await view.getByTestId("event-find").fill("no such event");
-  await expect(view.getByText("Nothing contains")).toBeVisible();
+  await expect(view.getByText("No event or call matches")).toBeVisible();
 });
 
 test("the file has every event and context as the command line gives them", async ({ page }, info) => {

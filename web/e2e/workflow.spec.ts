@@ -115,5 +115,5 @@ test("what the source says about each component is a table", async ({ page }, in
   await expect(processes.getByRole("row", { name: /^md rank 1/ })).toContainText("101");
   await isClean(page, "view-information");
   const drawing = await showView(page, "Workflow", "view-workflow");
-  await expect(drawing.getByTestId("workflow-arrow")).toHaveAccessibleName(/md → viz: frames\.bp, as the workflow describes it/);
+  await expect(drawing.getByTestId("workflow-arrow")).toHaveAccessibleName(/md → viz: frames\.bp, according to the workflow description/);
 });

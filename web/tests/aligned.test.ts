@@ -105,7 +105,7 @@ describe("differences by iteration", () => {
   test("have a sum and a largest one, in a sentence", () => {
     expect(sumSentence(iterationSum(rows))).toBe("This run takes 400\u202fns less (\u22129.1\u202f%) in the 4 iterations that both runs have; iteration 2 differs most: 1.000\u202fµs instead of 1.400\u202fµs, 400\u202fns less (\u221228.6\u202f%).");
     expect(sumSentence(iterationSum(iterationRows(late, even)))).toContain("takes 400\u202fns more");
-    expect(sumSentence(iterationSum(iterationRows(even, even)))).toBe("This run takes the same in the 4 iterations that both runs have; none of them differs.");
+    expect(sumSentence(iterationSum(iterationRows(even, even)))).toBe("This run takes the same in the 4 iterations that both runs have; no iteration differs.");
     expect(differenceText(0, 1e-6)).toBe("1.000\u202fµs more");
   });
 
@@ -123,7 +123,7 @@ describe("differences by iteration", () => {
     const cut = iterationRows(even, run(300, [1000, 1000, 1000, 200], { 0: "warm-up", 3: "partial" }));
     expect(cut.map((row) => row.remark)).toEqual(["warm-up in the other run", "", "", "cut off in the other run"]);
     expect(iterationSum(cut)).toMatchObject({ counted: 3, largest: null });
-    expect(unmatchedSentences(4, 4, cut)).toEqual(["1 iteration is cut off in one of the runs and not in the sum."]);
+    expect(unmatchedSentences(4, 4, cut)).toEqual(["1 iteration is cut off in one of the runs and excluded from the sum."]);
   });
 
   test("are sorted by any column, nothing last", () => {

@@ -207,7 +207,7 @@ describe("statistics", () => {
 
   test("say in plain words that there is no trace", async () => {
     await show(Statistics, states.STATISTICS_STATE, { fails: "timeline" });
-    expect(document.body.textContent).toContain("There is no trace to show");
+    expect(document.body.textContent).toContain("No trace");
     expect(document.body.textContent).toContain("This experiment has no traces.");
   });
 
@@ -283,7 +283,7 @@ describe("calls", () => {
     field.value = "10";
     field.dispatchEvent(new Event("change", { bubbles: true }));
     await settled();
-    expect(all("[role=alert]").map((one) => one.textContent)).toEqual(["Say the unit: ns, µs, ms, s or min."]);
+    expect(all("[role=alert]").map((one) => one.textContent)).toEqual(["Add a unit: ns, µs, ms, s or min."]);
     expect(asked.length).toBe(before);
     field.value = "2 µs";
     field.dispatchEvent(new Event("change", { bubbles: true }));
@@ -341,7 +341,7 @@ describe("messages", () => {
     expect(texts("pair-sender")).toEqual(["rank 3", "rank 0"]);
     expect(values("pair-bytes")).toEqual([600, 200]);
     expect(values("message-total")).toEqual([5]);
-    expect(document.body.textContent).toContain("1 message with one side only");
+    expect(document.body.textContent).toContain("1 unmatched message");
     rowOf("pair-sender", "rank 0").dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
     flushSync();
     expect(shared().tracks).toEqual([[0, 2]]);

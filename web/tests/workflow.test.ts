@@ -95,7 +95,7 @@ test("a component that is chosen restricts the profile views to its locations, a
   flushSync();
   expect(profiles()).toBe("");
   const arrow = document.querySelector<SVGGElement>("[data-testid=workflow-arrow]");
-  expect(arrow?.getAttribute("aria-label")?.replace(/[\u202f\u00a0]/g, " ")).toContain("md → viz: frames.bp, 1.00 kB, as the workflow describes it");
+  expect(arrow?.getAttribute("aria-label")?.replace(/[\u202f\u00a0]/g, " ")).toContain("md → viz: frames.bp, 1.00 kB, according to the workflow description");
   arrow?.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   flushSync();
   expect(document.querySelector("[data-testid=workflow-chosen]")?.textContent).toContain("frames.bp");

@@ -71,7 +71,7 @@ export async function svgPicture(source: SVGSVGElement, scale = 2): Promise<Blob
 export function canvasPicture(canvas: HTMLCanvasElement): Promise<Blob> {
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {
-      if (blob === null) reject(new Error("The picture could not be made: it may be too large. Make the panel smaller and try again."));
+      if (blob === null) reject(new Error("The picture could not be created: it may be too large. Make the panel smaller and try again."));
       else resolve(blob);
     }, "image/png");
   });

@@ -98,7 +98,7 @@ export function counterStrip(catalog: Pick<TimelineCatalog, "reply">, counter: n
   const band = counterBand(series, bins.bins);
   const [least, most] = rangeOf([band.min, band.max]) ?? [0, 1];
   const format = axisFormat(symbol, Math.max(Math.abs(least), Math.abs(most)));
-  const over = series.length > 1 ? `smallest, mean and largest value of ${plural(series.length, "track")}` : "value over time";
+  const over = series.length > 1 ? `minimum, mean and maximum of ${plural(series.length, "track")}` : "value over time";
   return {
     id: counterId(counter), title: name, says: `${name}: ${over}, ${format.text(least)} to ${format.text(most)}`,
     firstNs: bins.first_ns, binNs: bins.bin_ns, low: band.min, high: band.max, line: band.mean, least, most, unitSize: format.size, textOf: (value) => format.text(value),

@@ -16,8 +16,8 @@ const views: readonly ViewPlugin[] = [
       { id: "whole", title: "Show the whole trace", run: ({ state }) => { state.shared(TIMELINE_FAMILY, TIMELINE_SHARED).set({ window: null }, { label: "Show the whole trace" }); } },
       { id: "all-tracks", title: "Show all tracks", run: ({ state }) => { state.shared(TIMELINE_FAMILY, TIMELINE_SHARED).set({ tracks: null }, { label: "Show all tracks" }); } },
       { id: "nothing-hidden", title: "Show all functions", run: ({ state }) => { state.shared(TIMELINE_FAMILY, TIMELINE_SHARED).set({ hidden: [] }, { label: "Show everything" }); } },
-      { id: "fit", title: "Fit all tracks on the screen, or scroll again", run: ({ state }) => { state.set({ height: state.current.height === "fit" ? "auto" : "fit" }, { label: "Change the height of rows" }); } },
-      { id: "messages", title: "Show messages, or hide them", run: ({ state }) => { state.set({ hasLinks: !state.current.hasLinks }, { label: "Show messages" }); } },
+      { id: "fit", title: "Fit all tracks, or scroll", run: ({ state }) => { state.set({ height: state.current.height === "fit" ? "auto" : "fit" }, { label: "Change the height of rows" }); } },
+      { id: "messages", title: "Show or hide messages", run: ({ state }) => { state.set({ hasLinks: !state.current.hasLinks }, { label: "Show messages" }); } },
     ],
   }),
 ];

@@ -216,7 +216,7 @@ export function differenceText(before: number, after: number): string {
 /** The sum and the largest difference, in one sentence. */
 export function sumSentence({ counted, before, after, largest }: IterationSum): string {
   const all = `This run takes ${differenceText(before, after)} in the ${plural(counted, "iteration")} that both runs have`;
-  if (largest === null) return `${all}; none of them differs.`;
+  if (largest === null) return `${all}; no iteration differs.`;
   const [was, is] = [shortText(largest.before), shortText(largest.after)];
   return `${all}; iteration ${String(largest.iteration)} differs most: ${is} instead of ${was}, ${differenceText(largest.before, largest.after)}.`;
 }
@@ -230,7 +230,7 @@ export function unmatchedSentences(own: number, other: number, rows: readonly It
     said.push(`This run has ${plural(own, "iteration")}, the other one ${String(other)}: ${which} of ${own > other ? "this run" : "the other run"} ${more - less === 1 ? "has" : "have"} no counterpart.`);
   }
   const cut = rows.filter((row) => !row.isCounted && !Number.isNaN(row.seconds)).length;
-  if (cut > 0) said.push(`${plural(cut, "iteration")} ${cut === 1 ? "is" : "are"} cut off in one of the runs and not in the sum.`);
+  if (cut > 0) said.push(`${plural(cut, "iteration")} ${cut === 1 ? "is" : "are"} cut off in one of the runs and excluded from the sum.`);
   return said;
 }
 

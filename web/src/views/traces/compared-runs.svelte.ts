@@ -104,7 +104,7 @@ export class ComparedRuns {
   readonly sentences = $derived.by((): readonly string[] => {
     if (this.found === null) return [];
     const [own, its] = this.found;
-    const begin = own.marker === its.marker ? `Iterations begin with ${own.marker} in both runs.` : `Iterations begin with ${own.marker} in this run and with ${its.marker} in the other one: they may not be the same.`;
+    const begin = own.marker === its.marker ? `Iterations begin with ${own.marker} in both runs.` : `Iterations begin with ${own.marker} in this run and with ${its.marker} in the other one: they may not correspond to each other.`;
     return [
       begin,
       ...unmatchedSentences(own.iterations.beginNs.length, its.iterations.beginNs.length, this.byIteration),
@@ -146,7 +146,7 @@ export class ComparedRuns {
     if (this.#iterations.problem !== null) return this.#iterations.problem;
     if (this.found === null) return null;
     const missing = this.found.flatMap(({ why }, run) => (why === "" ? [] : [`${run === 0 ? "This run" : "The other run"} has none: ${why}`]));
-    return missing.length === 0 ? null : `${missing.join(" ")} If you know the first context of an iteration, enter it in the field Marker, such as function(time_step); or align the runs in another way.`;
+    return missing.length === 0 ? null : `${missing.join(" ")} If you know the first context of an iteration, enter it in the field “Marker”, such as function(time_step), or select another alignment.`;
   }
 
   /** Why the window could not be compared. */

@@ -63,7 +63,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "trace.workflow",
     title: "Workflow",
-    description: "Components of a workflow, and what goes between them: messages, files and ADIOS streams.",
+    description: "Components of a workflow and exchanges between them: messages, files and ADIOS streams.",
     icon: "messages",
     appliesTo: (item, items) => item.kind === "experiment" && (item.components > 0 || (hasTrace(item, items) && item.has_links && !item.has_chosen_calls)),
     component: () => import("./Workflow.svelte"),

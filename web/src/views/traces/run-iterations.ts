@@ -38,5 +38,5 @@ export async function askIterations(client: EngineClient, item: string, marker: 
 function whyNone(reply: IterationsReply): string {
   if (reply.found !== null) return "";
   const reasons = whyNot(reply);
-  return reasons.length === 0 ? "No location repeats regularly." : reasons.join(" ");
+  return reasons.length === 0 ? "No location has regular iterations." : reasons.join(" ");
 }

@@ -108,7 +108,7 @@ export function arrowsOf(exchanges: readonly Exchange[]): readonly Arrow[] {
     const count = sum((one) => one.count);
     const size = sum((one) => one.bytes);
     const [counted, several] = WORDS[first.by] ?? ["", ""];
-    const what = first.by === "dependency" ? "depends on it" : first.by === "message" ? several : of.length === 1 ? first.name : `${String(of.length)} ${several}`;
+    const what = first.by === "dependency" ? "dependency" : first.by === "message" ? several : of.length === 1 ? first.name : `${String(of.length)} ${several}`;
     const amounts = [Number.isNaN(count) ? "" : plural(count, counted), Number.isNaN(size) ? "" : bytes(size)];
     return [{
       from: first.from, to: first.to, by: first.by, rows, count, bytes: size,

@@ -38,7 +38,7 @@ export const USER_EVENTS_STATE: UserEventsState = {
 export const EVENT_VALUES: readonly { readonly value: EventValue; readonly label: string; readonly hint: string }[] = [
   { value: "count", label: "Number", hint: "Number of occurrences" },
   { value: "sum", label: "Sum", hint: "Sum of all values" },
-  { value: "mean", label: "Mean", hint: "The mean of the values" },
-  { value: "min", label: "Smallest", hint: "The smallest value" },
-  { value: "max", label: "Largest", hint: "The largest value" },
+  { value: "mean", label: "Mean", hint: "Mean of all values" },
+  { value: "min", label: "Minimum", hint: "Smallest value" },
+  { value: "max", label: "Maximum", hint: "Largest value" },
 ];

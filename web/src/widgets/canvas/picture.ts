@@ -13,7 +13,7 @@ export function pictureOf(width: number, height: number, paint: (context: DrawCo
     png: async () => {
       const canvas = document.createElement("canvas");
       const context = prepared(canvas, width, height);
-      if (context === null) throw new Error("The browser has no room for a picture. Make the panel smaller and try again.");
+      if (context === null) throw new Error("The browser has too little memory for the picture. Make the panel smaller and try again.");
       paint(context);
       return canvasPicture(canvas);
     },

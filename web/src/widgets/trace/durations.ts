@@ -9,12 +9,12 @@ export function parseDuration(text: string): { readonly nanos: number | null } |
   const parts = /^(\d+(?:[.,]\d+)?|[.,]\d+)([a-zµμ]*)$/i.exec(plain);
   const amount = Number((parts?.[1] ?? "").replace(",", "."));
   const unit = parts?.[2] ?? "";
-  if (parts === null || !Number.isFinite(amount)) return { problem: "Write a number with its unit, such as 10 µs or 2.5 ms." };
-  if (unit === "" && amount !== 0) return { problem: "Say the unit: ns, µs, ms, s or min." };
+  if (parts === null || !Number.isFinite(amount)) return { problem: "Enter a number with its unit, such as 10 µs or 2.5 ms." };
+  if (unit === "" && amount !== 0) return { problem: "Add a unit: ns, µs, ms, s or min." };
   const factor = unit === "" ? 1 : (UNITS[unit] ?? UNITS[unit.toLowerCase()]);
   if (factor === undefined) return { problem: `“${unit}” is not a unit of time: ns, µs, ms, s or min.` };
   const nanos = Math.round(amount * factor);
-  if (!Number.isSafeInteger(nanos)) return { problem: "That is longer than any trace." };
+  if (!Number.isSafeInteger(nanos)) return { problem: "The duration is longer than any trace." };
   return { nanos };
 }
 
