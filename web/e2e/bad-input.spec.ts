@@ -113,7 +113,7 @@ for (const [how, change] of [["removed", rmSync], ["cut short", (file: string) =
     await seesTree(page);
     change(join(folder, "trace.db"));
     await page.getByTestId("view-tree").getByTestId("filter").click();
-    await page.getByRole("checkbox", { name: /Time in traces/ }).check();
+    await page.getByRole("checkbox", { name: /Time from traces/ }).check();
     await page.getByRole("button", { name: "Apply" }).click();
     await expect(page.getByTestId("view-tree")).toContainText("The tree could not be read");
     await expect(page.getByTestId("view-tree")).toContainText(/trace\.db.*open it again/);

@@ -19,7 +19,7 @@ test("the hot path leads from the main thread into the sine", async ({ page }) =
   const hot = page.locator(".line.hot [data-testid=context-name]");
   await expect(hot.filter({ hasText: /^main$/ })).toBeVisible();
   expect(await hot.count()).toBeGreaterThan(3);
-  await page.getByLabel("Smallest share on the hot path, in percent").fill("99");
+  await page.getByLabel("Minimum share on the hot path, in percent").fill("99");
   await page.keyboard.press("Tab");
   await treeRow(page, "<main thread>").click();
   await page.getByTestId("hot-path").click();

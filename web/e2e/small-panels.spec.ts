@@ -163,11 +163,11 @@ test("locations without a value are said, and count as 0 on request", async ({ p
   await expect(locations.getByTestId("distribution-context")).toHaveText("solo");
   await expect(locations).toContainText("1 location has no time in it and is not included");
   await expect(locations.getByTestId("statistic-mean")).toHaveAttribute("data-value", /^0\.000045/);
-  await locations.getByText("Count those without a value as 0").click();
+  await locations.getByText("Count locations without a value as 0").click();
   await expect(locations.getByTestId("statistic-mean")).toHaveAttribute("data-value", /^0\.00003/);
   await expect(locations).not.toContainText("not included");
   await isClean(page, "view-distribution");
-  await locations.getByText("Count those without a value as 0").click();
+  await locations.getByText("Count locations without a value as 0").click();
   await expect(locations).toContainText("not included");
 });
 

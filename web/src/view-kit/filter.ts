@@ -84,7 +84,7 @@ export interface FilterPart {
 }
 
 /** Shown where a tree is empty although nothing is excluded. */
-export const NOTHING_KNOWN = "No context with a value could be read. The Issues view lists what is damaged or missing in the files.";
+export const NOTHING_KNOWN = "No context with a value could be read. The view Issues lists what is damaged or missing in the files.";
 
 /** What a filter does, for chips that take it back one by one. */
 export function filterParts(filter: Filter): readonly FilterPart[] {
@@ -93,7 +93,7 @@ export function filterParts(filter: Filter): readonly FilterPart[] {
     if (isOn) parts.push({ label, without: { ...filter, ...change } });
   };
   add(filter.profiles.trim() !== "", `Only ${filter.profiles.trim()}`, { profiles: "" });
-  add(filter.isTrace, "Time in traces", { isTrace: false });
+  add(filter.isTrace, "Time from traces", { isTrace: false });
   add(filter.helpers, "With helper threads", { helpers: false });
   add(filter.mpi, "Without MPI internals", { mpi: false });
   add(filter.openmp, "Without OpenMP internals", { openmp: false });

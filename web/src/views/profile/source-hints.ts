@@ -10,14 +10,14 @@ const WITH_RECORDING = "Open the folder that contains both the recording and its
 export function sourceHint(of: Formatted): string {
   if (of.has_activations) return WITH_RECORDING;
   if (of.format.startsWith("HPCToolkit")) return FROM_DATABASE;
-  return `${toolOf(of)} files have names and lines of source files, not their text. Copy the sources into the folder of the data and open the folder again.`;
+  return `${toolOf(of)} files have names and lines of source files, but not their text. Copy the sources into the folder of the data and open the folder again.`;
 }
 
 /** What to do where one file is missing; `textPath` is where it is looked for. */
 export function missingTextHint(of: Formatted, textPath: string): { readonly text: string; readonly command: string } {
   if (of.has_activations) return { text: WITH_RECORDING, command: "" };
   if (of.format.startsWith("HPCToolkit")) {
-    return { text: `It would be in the database as ${textPath}. To include it, run hpcprof again where the file can be read, or map its path:`, command: "hpcprof -R OLD=NEW …" };
+    return { text: `Its place in the database is ${textPath}. To include it, run hpcprof again where the file can be read, or map its path:`, command: "hpcprof -R OLD=NEW …" };
   }
   return { text: `Copy the file into the folder of the data, as ${textPath}, and open the folder again.`, command: "" };
 }
