@@ -288,6 +288,6 @@ describe("comparison", () => {
     expect([changeMark(data.change(0, 0, 0)), changeMark(data.change(0, 0, 1)), changeMark("not tested")]).toEqual(["▼ ", "", "? "]);
     expect(changeReason("not tested", Number.NaN, [1, 1])).toBe("Not tested: 1 versus 1 runs; the variance of a single run is unknown.");
     expect(changeReason("slower", 0.01, [3, 3])).toBe("Significantly slower: 3 versus 3 runs, p = 0.010 adjusted for all tests.");
-    expect([ratioWords(0.75), ratioWords(1.25), ratioWords(1)]).toEqual(["takes 25.0\u202f% less time", "takes 25.0\u202f% more time", "the same"]);
+    expect([ratioWords(0.75), ratioWords(1.25), ratioWords(1)]).toEqual(["takes 25.0\u202f% less time", "takes 25.0\u202f% more time", "the same time"]);
   });
 });

@@ -95,8 +95,8 @@ export function changeText(quantity: CompareState["quantity"], value: number): s
 
 /** A change of time in words: `12.3 % faster`. */
 export function ratioWords(ratio: number): string {
-  if (Number.isNaN(ratio)) return "not known";
-  if (ratio === 1) return "the same";
+  if (Number.isNaN(ratio)) return "unknown";
+  if (ratio === 1) return "the same time";
   return ratio < 1 ? `takes ${percent(1 - ratio)} less time` : `takes ${percent(ratio - 1)} more time`;
 }
 

@@ -56,7 +56,7 @@ export function cellTip(
 
 function whyUndefined(data: ScalingData, kind: MapKind, settings: ScalingSettings, time: number, core: number, column: number): string {
   if (Number.isNaN(time)) return "This configuration was not measured.";
-  if (kind === "imbalance") return "The measurements do not tell the times of threads or ranks apart here.";
+  if (kind === "imbalance") return "The measurements do not distinguish the times of threads or ranks here.";
   if ((data.reply.baselines[column] ?? null) === null) return "The baseline was not measured, so efficiency is unknown. Select another baseline under “Computation settings”.";
   if (kind === "efficiency") return "The baseline of this region was not measured.";
   if (settings.differences === "relative" && (core === 0 || column === 0)) return "There is no previous cell to compare with.";
