@@ -39,7 +39,7 @@ test("a statement is written with completed names, and its rows lead to other vi
   const server = await serve(RUN);
   try {
     const view = await open(page, server.url);
-    await expect(view).toContainText("Write a statement, or take one of the examples");
+    await expect(view).toContainText("Write a statement, or select one of the examples");
     await isClean(page, "view-sql");
 
     // A table, a column with its unit, and a function are completed.
@@ -72,7 +72,7 @@ test("a statement is written with completed names, and its rows lead to other vi
     const menu = page.getByRole("menu");
     await expect(menu.getByRole("menuitem", { name: /^The selected context/ })).toContainText(`context_id = ${String(rows[0]?.["context_id"])}`);
     await expect(menu.getByRole("menuitem", { name: "The marked locations" })).toContainText(`profile_id IN (${String(rows[0]?.["profile_id"])})`);
-    await expect(menu.getByRole("menuitem", { name: "The time on screen" })).toContainText("overlaps(start_ns, end_ns, ");
+    await expect(menu.getByRole("menuitem", { name: "The time window on screen" })).toContainText("overlaps(start_ns, end_ns, ");
     await menu.getByRole("menuitem", { name: /^The selected context/ }).click();
     await expect(editorOf(view)).toContainText(`context_id = ${String(rows[0]?.["context_id"])}`);
 
@@ -136,7 +136,7 @@ test("a result is cut where it was asked to be, drawn, and its statement is in t
     await expect(page.getByRole("menuitem", { name: "Who sends to whom" })).toHaveCount(0);
     await page.getByRole("menuitem", { name: "How a metric differs between locations" }).click();
     await again.getByRole("button", { name: "Run" }).click();
-    await expect(again.getByTestId("sql-status")).not.toContainText("another statement");
+    await expect(again.getByTestId("sql-status")).not.toContainText("a different statement");
   } finally {
     await server.stop(page);
   }
@@ -159,7 +159,7 @@ test("a mistake is marked where it is, and a statement that takes long is withdr
     await run(page, view, "SELECT count(*) FROM contexts a, contexts b, contexts c, contexts d WHERE a.depth + b.depth + c.depth > d.depth * 7");
     await expect(view.getByRole("button", { name: "Cancel" })).toBeVisible();
     await page.keyboard.press("Escape");
-    await expect(view).toContainText("The statement was withdrawn");
+    await expect(view).toContainText("The statement was cancelled");
     await run(page, view, "SELECT 41 + 1 AS answer");
     await expect(view.getByTestId("sql-answer")).toHaveAttribute("data-value", "42");
 
@@ -193,7 +193,7 @@ test("a page without a server says why it has no SQL", async ({ page }) => {
   await page.goto("?sample=reactor-run");
   await seesTree(page);
   const view = await showView(page, "SQL", "view-sql");
-  await expect(view).toContainText("There is no SQL here");
-  await expect(view).toContainText("Start parallax open with these files");
+  await expect(view).toContainText("SQL is not available");
+  await expect(view).toContainText("Run parallax open with these files");
   await isClean(page, "view-sql");
 });

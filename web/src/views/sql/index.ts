@@ -6,7 +6,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "item.sql",
     title: "SQL",
-    description: "Statements in SQL over everything that was measured.",
+    description: "SQL statements over all measured data.",
     icon: "command",
     // Also where nothing answers statements: the view says what to do about it.
     appliesTo: () => true,

@@ -98,7 +98,7 @@ export function suggestions(statement: string, at: number, schema: SqlSchemaRepl
     list.push({ label: name, kind: "table", detail: "table", info: columns.map((column) => column.name).join(", "), insert: written(name), rank: isSource ? 3 : 0 });
   }
   for (const { name, is_table: isTable, about, takes } of schema.functions) {
-    list.push({ label: name, kind: "function", detail: isTable ? "behind FROM" : `(${takes})`, info: isTable && takes !== "" ? `${about} Takes ${takes}.` : about, insert: `${name}(`, rank: isTable === isSource ? 2 : 0 });
+    list.push({ label: name, kind: "function", detail: isTable ? "after FROM" : `(${takes})`, info: isTable && takes !== "" ? `${about} Takes ${takes}.` : about, insert: `${name}(`, rank: isTable === isSource ? 2 : 0 });
   }
   if (isSource) return { from, list };
   list.push(...namedColumns(tables, /\bUSING\s*\([^()]*$/i.test(plain), schema));
