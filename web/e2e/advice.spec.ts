@@ -40,12 +40,12 @@ test("loops have the verdicts of the command line, and lead to their lines", asy
 
   // What rows are is kept.
   const before = page.url();
-  await view.getByRole("combobox", { name: "What" }).selectOption("context");
+  await view.getByRole("combobox", { name: "Analysis" }).selectOption("context");
   const contexts = ask("advise", database, "--by", "context").rows;
   await expect(view.getByTestId("advice-parallelism").first()).toHaveAttribute("data-value", String(contexts[0]?.["parallelism"]));
   await stateInAddress(page, before);
   await page.reload();
-  await expect(page.getByTestId("view-advice").getByRole("combobox", { name: "What" })).toHaveValue("context", { timeout: 60_000 });
+  await expect(page.getByTestId("view-advice").getByRole("combobox", { name: "Analysis" })).toHaveValue("context", { timeout: 60_000 });
 });
 
 test("calls side by side are put on workers, and the sample brings its source along", async ({ page }) => {
@@ -53,7 +53,7 @@ test("calls side by side are put on workers, and the sample brings its source al
   await page.goto("?sample=measured-image");
   await expect(page.getByRole("tab", { name: "Parallelism" })).toBeVisible({ timeout: 60_000 });
   const view = await showView(page, "Parallelism", "view-advice");
-  await view.getByRole("combobox", { name: "What" }).selectOption("task");
+  await view.getByRole("combobox", { name: "Analysis" }).selectOption("task");
   const recording = join(FIXTURES, "measured/image.plxm");
   const tasks = ask("advise", recording, "--by", "task").rows;
   // Each task is there twice: in a row, and on its worker.
@@ -77,7 +77,7 @@ test("calls side by side are put on workers, and the sample brings its source al
   await expect(source.getByTestId("source-code")).toContainText("PARALLAX_FUNCTION();");
 
   // What keeps the loop of `smooth` in order is the image that it changes.
-  await view.getByRole("combobox", { name: "What" }).selectOption("reference");
+  await view.getByRole("combobox", { name: "Analysis" }).selectOption("reference");
   const references = ask("advise", recording, "--by", "reference").rows;
   await expect(view.getByTestId("advice-effect")).toHaveText(references.map((row) => String(row["effect"])));
 });

@@ -63,7 +63,7 @@ async function press(page: Page, of: Locator, options: { modifiers?: ("Shift" | 
 /** Does something with all marked nodes. */
 async function withMarked(page: Page, marked: number, what: string): Promise<void> {
   await page.getByRole("button", { name: `${String(marked)} marked` }).click();
-  await page.getByRole("menuitem", { name: what }).click();
+  await page.getByRole("menuitem", { name: what, exact: true }).click();
 }
 
 async function isGraphClean(page: Page): Promise<void> {
@@ -202,10 +202,10 @@ test("references stand next to the calls that touch them, and those that marked 
     await page.getByRole("menuitem", { name: /^Mark/ }).click();
   }
   await expect(page.locator("[data-node][data-marked=true]")).toHaveCount(2);
-  await withMarked(page, 2, "Show references that all of them use");
-  await expect(page.getByTestId("graph-shared")).toContainText("0 references used by all marked");
-  await withMarked(page, 2, "… including callees");
-  await expect(page.getByTestId("graph-shared")).toContainText("1 reference used by all marked");
+  await withMarked(page, 2, "Show shared references");
+  await expect(page.getByTestId("graph-shared")).toContainText("0 references used by all marked nodes");
+  await withMarked(page, 2, "Show shared references, including callees");
+  await expect(page.getByTestId("graph-shared")).toContainText("1 reference used by all marked nodes");
   await expect(circle).toHaveAttribute("data-shared", "true");
   expect(await counted(page, "links")).toBe(2);
 });

@@ -95,7 +95,7 @@ test("a double click zooms all lanes to the time of a call, and one on the top g
   const zoomed = [await number(page, "from"), await number(page, "to")];
   expect((zoomed[1] ?? 0) - (zoomed[0] ?? 0)).toBeLessThan(((whole[1] ?? 0) - (whole[0] ?? 0)) / 4);
   // The other lanes are clipped to that time, in which they do nothing.
-  await expect(page.getByTestId("view-lanes").getByText("Nothing runs here in this time.")).toHaveCount(SMALL.threads - 1);
+  await expect(page.getByTestId("view-lanes").getByText("No activity in this time range.")).toHaveCount(SMALL.threads - 1);
   // A double click is no two clicks: nothing is marked.
   await expect(page.getByTestId("view-lanes").getByText("marked", { exact: true })).toHaveCount(0);
 
@@ -189,7 +189,7 @@ test("a click marks and focuses a call in all views, and what another view point
   await expect(page.getByTestId("view-lanes").getByText("marked", { exact: true })).toHaveCount(0);
   await page.mouse.click(x, y, { button: "right" });
   await page.getByRole("menuitem", { name: "Show only this part in all views" }).click();
-  await expect(page.getByText("Calls outside the selected part are pale.")).toBeVisible();
+  await expect(page.getByText("Calls outside the selected part are dimmed.")).toBeVisible();
   await page.getByTestId("view-lanes").getByRole("button", { name: "Show everything" }).click();
   await page.mouse.move(5, 5);
   await expect(page.getByTestId("lanes-cursor")).toHaveCount(0);

@@ -9,7 +9,7 @@ test("the sentence names the first reason and the kernel with most cycles", () =
   expect(sentenceOf(reply, "gather", [MEMORY])).toBe("No instruction is issued in 59.0 % of the GPU cycles, 53.0 % for global memory. Most cycles: gather.");
   expect(sentenceOf(reply, "gather", [])).toBe("No instruction is issued in 59.0 % of the GPU cycles. Most cycles: gather.");
   const cycles = { ...reply, issue_percent: null, exposed_percent: null };
-  expect(sentenceOf(cycles, "gather", [])).toBe("Most GPU cycles: gather. This sampling does not say what stalls.");
+  expect(sentenceOf(cycles, "gather", [])).toBe("Most GPU cycles: gather. Stalls were not recorded.");
 });
 
 test("reasons are told with what one usually does, where there is anything to do", () => {

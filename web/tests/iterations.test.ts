@@ -135,7 +135,7 @@ describe("what is said about iterations", () => {
   it("tells what does not count, and why it is believed", () => {
     const facts = evidenceOf(reply).join(" ");
     expect(facts).toContain("2 iterations at the beginning take much longer or shorter");
-    expect(facts).toContain("The last one is incomplete");
+    expect(facts).toContain("The last iteration is incomplete");
     expect(facts).toContain("99 % of the intervals between iteration starts are within a factor of 1.5");
   });
 

@@ -51,7 +51,7 @@ export function evidenceOf(reply: IterationsReply): readonly string[] {
   const facts = [`From ${seconds(found.from_s)} to ${seconds(found.to_s)} after the start: ${found.span_percent.toFixed(1)} % of the analysed time.`];
   const best = groupOf(reply)?.best ?? null;
   if (found.marked_by !== null) facts.push("The program marks its iterations itself.");
-  if (found.is_named) facts.push("The marker was given; each of its executions counts as one iteration.");
+  if (found.is_named) facts.push("The marker was specified; each of its executions counts as one iteration.");
   if (best !== null && !found.is_named) {
     facts.push(
       `They begin with ${best.path.split(" > ").map((name) => plainName(name)).join(" › ")}.`,
@@ -65,12 +65,12 @@ export function evidenceOf(reply: IterationsReply): readonly string[] {
     );
   }
   if (found.is_aligned && found.locations.length > 1) facts.push("Iterations start at about the same time on all locations.");
-  facts.push(`Iterations are ${found.similarity_percent.toFixed(0)} % alike.`);
+  facts.push(`Similarity of iterations: ${found.similarity_percent.toFixed(0)} %.`);
   if (found.warm_up > 0) facts.push(`${plural(found.warm_up, "iteration")} at the beginning take${found.warm_up === 1 ? "s" : ""} much longer or shorter than the others (warm-up, excluded).`);
-  if (found.partial > 0) facts.push("The last one is incomplete and excluded.");
+  if (found.partial > 0) facts.push("The last iteration is incomplete and excluded.");
   if (found.guessed_percent > 0) facts.push(`${found.guessed_percent.toFixed(1)} % of the iteration starts were not sampled; they are interpolated.`);
   if (found.interval_s !== null) facts.push(`Samples are ${seconds(found.interval_s)} apart: shorter contexts cannot be resolved by iteration.`);
-  if (found.unresolved > 0) facts.push(`${plural(found.unresolved, "context")} whose imbalance may be sampling noise ${found.unresolved === 1 ? "is" : "are"} not in the sum of savings.`);
+  if (found.unresolved > 0) facts.push(`${plural(found.unresolved, "context")} whose imbalance may be sampling noise ${found.unresolved === 1 ? "is" : "are"} excluded from the sum of savings.`);
   for (const other of groupOf(reply)?.others ?? []) facts.push(`Alternative: ${String(other.count)} of ${plainName(other.marker)}, ${seconds(other.period_s)} each, ${other.regular_percent.toFixed(0)} % regular.`);
   return facts;
 }

@@ -41,7 +41,7 @@ export function sentenceOf(reply: AdviseReply, by: AdviceBy, rows: number): stri
   }
   if (by === "race") return rows === 0 ? "No unordered accesses of several threads." : `${plural(rows, "pair")} of unordered accesses of several threads.`;
   if (!(reply.span_s > 0)) return "No time recorded.";
-  return `Work ${time(reply.work_s)}, span ${time(reply.span_s)}: the speedup of the run is at most ${reply.parallelism.toFixed(2)} for any number of workers, with the dependences of this run.`;
+  return `Work ${time(reply.work_s)}, span ${time(reply.span_s)}: the speedup of the run is at most ${reply.parallelism.toFixed(2)} for any number of workers, given the dependences of this run.`;
 }
 
 /** The sign before a verdict: what colour says, said without colour. */

@@ -37,7 +37,7 @@ export function nodeMenu(of: MenuOf, node: number, references: ReferencesOf | un
     { label: "References", checked: references === "own", note: "Alt+Enter", disabled: entity.touched === 0, run: () => { actions.references(node, "own"); } },
     { label: "References, including callees", checked: references === "within", disabled: !entity.isTouchingWithin, run: () => { actions.references(node, "within"); } },
     { kind: "heading", label: "" },
-    { label: "Zoom to it", icon: "expand", run: () => { of.zoomTo(node); } },
+    { label: "Zoom to the node", icon: "expand", run: () => { of.zoomTo(node); } },
     { label: "Zoom out to the caller", icon: "callers", note: "Z", disabled: (tree.parent[node] ?? -1) < 0, run: () => { of.toParent(node); } },
     { label: "Show only this part in all views", icon: "eye", run: () => { of.spotAll(node); } },
     { label: actions.isMarked(entity) ? "Unmark" : "Mark", icon: "pin", note: "M", run: () => { actions.mark(node); } },
@@ -52,8 +52,8 @@ export function markedMenu({ actions, marked }: MenuOf): readonly MenuItem[] {
   return [
     { kind: "heading", label: `${count(marked)} marked nodes` },
     { label: "Show only these", icon: "eye", run: () => { actions.spotMarked(); } },
-    { label: "Show references that all of them use", icon: "link", run: () => { actions.shareMarked(false); } },
-    { label: "… including callees", icon: "link", run: () => { actions.shareMarked(true); } },
+    { label: "Show shared references", icon: "link", run: () => { actions.shareMarked(false); } },
+    { label: "Show shared references, including callees", icon: "link", run: () => { actions.shareMarked(true); } },
   ];
 }
 

@@ -39,7 +39,7 @@ export interface Reason {
 /** The answer in one sentence. */
 export function sentenceOf(reply: GpuStallsReply, kernel: string, reasons: readonly Reason[]): string {
   const percent = (value: number): string => `${value.toFixed(1)} %`;
-  if (reply.exposed_percent === null) return `Most GPU cycles: ${kernel}. This sampling does not say what stalls.`;
+  if (reply.exposed_percent === null) return `Most GPU cycles: ${kernel}. Stalls were not recorded.`;
   const first = reasons[0];
   const why = first === undefined ? "" : `, ${percent(first.share)} for ${first.name}`;
   return `No instruction is issued in ${percent(reply.exposed_percent)} of the GPU cycles${why}. Most cycles: ${kernel}.`;
