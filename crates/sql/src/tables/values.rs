@@ -58,8 +58,24 @@ impl Values {
     }
 }
 
+/// Whether a slice has no rows, whatever the files hold: ids that there are not were asked for.
+fn is_nothing(request: &SliceRequest) -> bool {
+    let has_contexts = match &request.contexts {
+        ContextChoice::Ids(ids) => !ids.is_empty(),
+        ContextChoice::Tree | ContextChoice::Nodes | ContextChoice::Stored => true,
+    };
+    let has_metrics = match &request.metrics {
+        MetricChoice::Ids { values, statistics } => !(values.is_empty() && statistics.is_empty()),
+        MetricChoice::All => true,
+    };
+    request.locations.is_empty() || !has_contexts || !has_metrics
+}
+
 /// The number of rows that a slice has at most.
 fn estimate(opened: &OpenExperiment, request: &SliceRequest) -> Option<u64> {
+    if is_nothing(request) {
+        return Some(0);
+    }
     opened.session().profiles().ok()?.estimate(request).ok().map(|(_, rows)| rows)
 }
 
@@ -86,6 +102,9 @@ impl Rows for Values {
 
     fn cut(&self, wanted: &Wanted, most: usize, rows: u64) -> Vec<Wanted> {
         let mut request = self.request(wanted);
+        if is_nothing(&request) {
+            return vec![wanted.clone()];
+        }
         let Ok(store) = self.0.session().profiles() else { return vec![wanted.clone()] };
         match store.estimate(&request) {
             Ok((Plan::LocationMajor, whole)) if most > 1 && whole / rows.max(1) > 1 => {}
@@ -105,6 +124,9 @@ impl Rows for Values {
 
     fn read(self: Arc<Self>, wanted: &Wanted, most: usize, control: &Control) -> Result<Batches> {
         let request = self.request(wanted);
+        if is_nothing(&request) {
+            return Ok(Box::new(std::iter::empty()));
+        }
         let rows = estimate(&self.0, &request).unwrap_or_default();
         let (schema, control) = (self.schema(), control.clone());
         let parts = parts(&request.locations, rows, most);
@@ -168,6 +190,9 @@ impl Rows for Summary {
 
     fn read(self: Arc<Self>, wanted: &Wanted, _: usize, control: &Control) -> Result<Batches> {
         let (request, schema, control) = (self.request(wanted), self.schema(), control.clone());
+        if is_nothing(&request) {
+            return Ok(Box::new(std::iter::empty()));
+        }
         let read = move |()| -> Result<RecordBatch> {
             let values = self.0.value_relation(&request, &control).map_err(failed)?;
             let summary = SummaryValueTable {

@@ -173,6 +173,19 @@ fn the_first_statement_about_a_context_reads_its_values_and_not_the_table_of_con
     let (again, same) = first.cost(&format!("{values} {context}"));
     assert_eq!(same, found);
     assert!(again <= read, "{again} bytes after {read}");
+
+    // What there is not is known without reading.
+    for what in [
+        "values WHERE context_id = 4000000000",
+        "values WHERE profile_id = 4000000000",
+        "values WHERE metric_id = 60000",
+        "summary WHERE context_id = 4000000000",
+    ] {
+        let none = Counted::open(folder.path());
+        let (read, found) = none.cost(&format!("SELECT count(*) FROM {what}"));
+        assert_eq!(found, [["0"]], "{what}");
+        assert_eq!(read, 0, "bytes for {what}");
+    }
 }
 
 #[test]
