@@ -17,7 +17,7 @@ use super::ensembles;
 use super::events::{EventRows, Records};
 use super::failed;
 use super::recordings::{Recorded, RecordingRows};
-use super::samples::{Samples, TraceEvents};
+use super::samples::{Samples, TraceEvents, Tracks};
 use super::values::{Summary, Values};
 use crate::computed::Computed;
 use crate::kept::Keeper;
@@ -108,13 +108,13 @@ const TABLES: &[TableEntry] = &[
         name: "samples",
         needs: "a trace",
         has: |holds| holds.has_trace,
-        content: Content::Part(|opened, _| Arc::new(Samples(opened))),
+        content: Content::Part(|opened, _| Arc::new(Samples(Tracks::of(opened)))),
     },
     TableEntry {
         name: "trace_events",
         needs: "a trace of calls",
         has: |holds| holds.has_calls,
-        content: Content::Part(|opened, _| Arc::new(TraceEvents(opened))),
+        content: Content::Part(|opened, _| Arc::new(TraceEvents(Tracks::of(opened)))),
     },
     TableEntry {
         name: "messages",

@@ -1,6 +1,6 @@
 //! `samples` and `trace_events`: what was active when, by track and time.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -31,31 +31,66 @@ pub(super) fn window(wanted: &Wanted, start: &str, end: &str) -> TimeWindow {
     TimeWindow::new(ends.saturating_sub(1).min(begins), begins.saturating_add(1))
 }
 
-/// The tracks of the wanted locations, ascending by location.
-fn tracks(opened: &OpenExperiment, wanted: &Wanted) -> Vec<(LocationIdx, TrackIdx, u64)> {
-    let Ok(store) = opened.session().traces() else { return Vec::new() };
-    let locations = wanted.of("profile_id");
-    let all = store.track_ids().zip(store.tracks());
-    let chosen = all.filter(|(_, track)| locations.contains(track.location.get().into()));
-    let mut chosen: Vec<_> =
-        chosen.map(|(id, track)| (track.location, id, track.num_samples)).collect();
-    chosen.sort_unstable();
-    chosen
+/// A track: its location, and how many samples or calls it has.
+type Track = (LocationIdx, TrackIdx, u64);
+
+/// The tracks of an experiment. Planning a statement asks about them many times, and there may be
+/// very many of them.
+pub(super) struct Tracks {
+    opened: Arc<OpenExperiment>,
+    /// Ascending by location.
+    all: OnceLock<Vec<Track>>,
 }
 
-fn rows_of(tracks: &[(LocationIdx, TrackIdx, u64)]) -> u64 {
-    tracks.iter().map(|(_, _, rows)| rows).sum()
-}
+impl Tracks {
+    pub(super) fn of(opened: Arc<OpenExperiment>) -> Self {
+        Self { opened, all: OnceLock::new() }
+    }
 
-/// What is wanted in parts of about as many rows each.
-fn cut(opened: &OpenExperiment, wanted: &Wanted, most: usize, rows: u64) -> Vec<Wanted> {
-    let tracks = tracks(opened, wanted);
-    let each: Vec<_> = tracks.into_iter().map(|(location, _, rows)| (location, rows)).collect();
-    by_location(wanted, &each, most, rows)
+    fn all(&self) -> &[Track] {
+        self.all.get_or_init(|| {
+            let Ok(store) = self.opened.session().traces() else { return Vec::new() };
+            let all = store.track_ids().zip(store.tracks());
+            let all = all.map(|(id, track)| (track.location, id, track.num_samples));
+            let mut all: Vec<Track> = all.collect();
+            all.sort_unstable();
+            all
+        })
+    }
+
+    /// Those of the wanted locations.
+    fn wanted(&self, wanted: &Wanted) -> impl Iterator<Item = Track> {
+        let locations = wanted.of("profile_id");
+        let is_all = locations.is_all();
+        let all = self.all().iter().copied();
+        all.filter(move |(location, ..)| is_all || locations.contains(location.get().into()))
+    }
+
+    fn rows(&self, wanted: &Wanted) -> u64 {
+        self.wanted(wanted).map(|(_, _, rows)| rows).sum()
+    }
+
+    /// What is wanted in parts of about as many rows each.
+    fn cut(&self, wanted: &Wanted, most: usize, rows: u64) -> Vec<Wanted> {
+        let each: Vec<_> =
+            self.wanted(wanted).map(|(location, _, rows)| (location, rows)).collect();
+        by_location(wanted, &each, most, rows)
+    }
+
+    /// Those of the wanted locations in parts that are read one after the other, each with about
+    /// `most` rows.
+    fn parts(&self, wanted: &Wanted, most: usize) -> Vec<Arc<[TrackIdx]>> {
+        let tracks: Vec<TrackIdx> = self.wanted(wanted).map(|(_, track, _)| track).collect();
+        parts(&tracks, self.rows(wanted), most.min(CACHED_ROWS))
+    }
+
+    fn whole_bytes(&self) -> u64 {
+        self.rows(&Wanted::default()).saturating_mul(ROW_BYTES)
+    }
 }
 
 /// Samples of traces.
-pub(super) struct Samples(pub(super) Arc<OpenExperiment>);
+pub(super) struct Samples(pub(super) Tracks);
 
 impl Rows for Samples {
     fn name(&self) -> &'static str {
@@ -71,8 +106,7 @@ impl Rows for Samples {
     }
 
     fn order(&self) -> &'static [&'static str] {
-        let tracks = tracks(&self.0, &Wanted::default());
-        match tracks.windows(2).all(|pair| pair[0].0 != pair[1].0) {
+        match self.0.all().windows(2).all(|pair| pair[0].0 != pair[1].0) {
             true => &["profile_id", "start_ns"],
             // Tracks of one location come one after the other.
             false => &["profile_id"],
@@ -80,41 +114,39 @@ impl Rows for Samples {
     }
 
     fn estimate(&self, wanted: &Wanted) -> Option<u64> {
-        Some(rows_of(&tracks(&self.0, wanted)))
+        Some(self.0.rows(wanted))
     }
 
     fn cut(&self, wanted: &Wanted, most: usize, rows: u64) -> Vec<Wanted> {
-        cut(&self.0, wanted, most, rows)
+        self.0.cut(wanted, most, rows)
     }
 
     fn whole_bytes(&self) -> Option<u64> {
-        self.estimate(&Wanted::default()).map(|rows| rows.saturating_mul(ROW_BYTES))
+        Some(self.0.whole_bytes())
     }
 
     fn whole(self: Arc<Self>, control: &Control) -> Result<Option<RecordBatch>> {
-        let tracks = tracks(&self.0, &Wanted::default());
-        let tracks: Vec<TrackIdx> = tracks.into_iter().map(|(_, track, _)| track).collect();
-        let samples = self.0.sample_relation_of(&tracks, TimeWindow::ALL, control);
+        let tracks: Vec<TrackIdx> = self.0.all().iter().map(|&(_, track, _)| track).collect();
+        let samples = self.0.opened.sample_relation_of(&tracks, TimeWindow::ALL, control);
         let samples = samples.map_err(failed)?.into_table();
         bridge::batch_of(&samples, &self.schema()).map(Some)
     }
 
     fn read(self: Arc<Self>, wanted: &Wanted, most: usize, control: &Control) -> Result<Batches> {
-        let tracks = tracks(&self.0, wanted);
-        let rows = rows_of(&tracks);
-        let tracks: Vec<TrackIdx> = tracks.into_iter().map(|(_, track, _)| track).collect();
+        let parts = self.0.parts(wanted, most);
         let window = window(wanted, "start_ns", "end_ns");
         let (schema, control) = (self.schema(), control.clone());
         let read = move |tracks: Arc<[TrackIdx]>| -> Result<RecordBatch> {
-            let samples = self.0.sample_relation_of(&tracks, window, &control).map_err(failed)?;
+            let samples =
+                self.0.opened.sample_relation_of(&tracks, window, &control).map_err(failed)?;
             bridge::batch_of(&samples.into_table(), &schema)
         };
-        Ok(Box::new(parts(&tracks, rows, most.min(CACHED_ROWS)).into_iter().map(read)))
+        Ok(Box::new(parts.into_iter().map(read)))
     }
 }
 
 /// Calls of a trace of events.
-pub(super) struct TraceEvents(pub(super) Arc<OpenExperiment>);
+pub(super) struct TraceEvents(pub(super) Tracks);
 
 impl Rows for TraceEvents {
     fn name(&self) -> &'static str {
@@ -134,15 +166,15 @@ impl Rows for TraceEvents {
     }
 
     fn estimate(&self, wanted: &Wanted) -> Option<u64> {
-        Some(rows_of(&tracks(&self.0, wanted)))
+        Some(self.0.rows(wanted))
     }
 
     fn cut(&self, wanted: &Wanted, most: usize, rows: u64) -> Vec<Wanted> {
-        cut(&self.0, wanted, most, rows)
+        self.0.cut(wanted, most, rows)
     }
 
     fn whole_bytes(&self) -> Option<u64> {
-        self.estimate(&Wanted::default()).map(|rows| rows.saturating_mul(ROW_BYTES))
+        Some(self.0.whole_bytes())
     }
 
     fn whole(self: Arc<Self>, control: &Control) -> Result<Option<RecordBatch>> {
@@ -156,15 +188,13 @@ impl Rows for TraceEvents {
     }
 
     fn read(self: Arc<Self>, wanted: &Wanted, most: usize, control: &Control) -> Result<Batches> {
-        let tracks = tracks(&self.0, wanted);
-        let rows = rows_of(&tracks);
-        let tracks: Vec<TrackIdx> = tracks.into_iter().map(|(_, track, _)| track).collect();
+        let parts = self.0.parts(wanted, most);
         let window = window(wanted, "start_ns", "end_ns");
         let (schema, control) = (self.schema(), control.clone());
         let read = move |tracks: Arc<[TrackIdx]>| -> Result<RecordBatch> {
-            let calls = self.0.call_relation(&tracks, window, &control).map_err(failed)?;
+            let calls = self.0.opened.call_relation(&tracks, window, &control).map_err(failed)?;
             bridge::batch_of(&calls.into_table(), &schema)
         };
-        Ok(Box::new(parts(&tracks, rows, most.min(CACHED_ROWS)).into_iter().map(read)))
+        Ok(Box::new(parts.into_iter().map(read)))
     }
 }
