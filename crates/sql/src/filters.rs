@@ -222,7 +222,7 @@ fn physical_literal(expression: &Arc<dyn PhysicalExpr>) -> Option<i128> {
 }
 
 /// A value as a whole number.
-fn whole(value: &ScalarValue) -> Option<i128> {
+pub(crate) fn whole(value: &ScalarValue) -> Option<i128> {
     match *value {
         ScalarValue::Int8(value) => value.map(i128::from),
         ScalarValue::Int16(value) => value.map(i128::from),

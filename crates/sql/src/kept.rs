@@ -7,6 +7,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use datafusion::arrow::buffer::Buffer;
+use datafusion::arrow::datatypes::ArrowNativeType;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::Result;
 use datafusion::execution::memory_pool::{
@@ -16,6 +18,7 @@ use parallax_base::Control;
 use parallax_service::OpenExperiment;
 
 use crate::scan::Rows;
+use crate::spare::Spare;
 
 /// Bytes that are kept where memory has no limit.
 const DEFAULT_BYTES: u64 = 1 << 30;
@@ -41,6 +44,8 @@ struct Known {
 pub(crate) struct Kept {
     most_bytes: u64,
     known: Mutex<Vec<Known>>,
+    /// Memory of results, for those of the next statements.
+    spare: Spare,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -52,7 +57,7 @@ impl Kept {
     /// is usual where neither is said.
     pub(crate) fn new(asked: Option<u64>, memory: Option<u64>) -> Self {
         let most_bytes = asked.or(memory.map(|bytes| bytes / 2)).unwrap_or(DEFAULT_BYTES);
-        Self { most_bytes, known: Mutex::default() }
+        Self { most_bytes, known: Mutex::default(), spare: Spare::default() }
     }
 
     /// The rows of a table that are in memory.
@@ -83,6 +88,7 @@ impl Kept {
         known.retain(|one| one.opened.strong_count() > 0 && !one.is(opened, name));
         let table = Some(Arc::clone(table));
         known.insert(0, Known { opened: Arc::downgrade(opened), name, table });
+        self.spare.give_way();
         let mut bytes = 0_u64;
         for one in &mut *known {
             bytes = bytes.saturating_add(one.table.as_ref().map_or(0, |table| table.bytes));
@@ -95,13 +101,20 @@ impl Kept {
     /// Keeps nothing any more, and gives whether that frees memory of statements. A statement that
     /// uses a table goes on with it.
     fn give_way(&self) -> bool {
-        let mut is_freed = false;
+        let mut is_freed = self.spare.give_way();
         for one in &mut *locked(&self.known) {
             if let Some(table) = one.table.take() {
                 is_freed |= table.reserved.free() > 0;
             }
         }
         is_freed
+    }
+
+    /// Bytes that are not taken by tables.
+    fn free_bytes(&self) -> u64 {
+        let known = locked(&self.known);
+        let tables = known.iter().filter_map(|one| one.table.as_ref());
+        self.most_bytes.saturating_sub(tables.map(|table| table.bytes).sum())
     }
 }
 
@@ -198,6 +211,16 @@ impl Keeper {
         let table = Arc::new(KeptTable { rows, bytes, reserved });
         self.kept.keep(&self.opened, name, &table);
         Ok(Some(table))
+    }
+
+    /// Room for at least so many values of a result, which are any.
+    pub(crate) fn room<T: ArrowNativeType>(&self, rows: usize) -> Vec<T> {
+        self.kept.spare.room(rows)
+    }
+
+    /// Keeps the memory of a result for that of the next statement.
+    pub(crate) fn keep_room(&self, columns: &[Buffer]) {
+        self.kept.spare.keep(columns, self.kept.free_bytes(), &self.pool);
     }
 
     /// The tables that the statement had from memory.

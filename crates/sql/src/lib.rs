@@ -16,6 +16,7 @@ mod questions;
 mod scan;
 mod schema;
 mod source;
+mod spare;
 mod statement;
 mod stores;
 mod subtree;
@@ -507,23 +508,19 @@ impl SqlSession {
         options.optimizer.prefer_hash_join = true;
         options.optimizer.hash_join_single_partition_threshold = 256 << 20;
         options.optimizer.hash_join_single_partition_threshold_rows = 16 << 20;
-        let state = SessionStateBuilder::new()
+        let mut builder = SessionStateBuilder::new()
             .with_config(config)
             .with_runtime_env(Arc::clone(&self.engine.environment))
-            .with_default_features()
-            .build();
-        let mut rules = state.physical_optimizers().to_vec();
+            .with_default_features();
         if own.keeper.is_some() {
-            rules.push(Arc::new(FromMemory(control.clone())));
+            builder = builder.with_physical_optimizer_rule(Arc::new(FromMemory(control.clone())));
         }
-        rules.push(Arc::new(Withdrawal(control.clone())));
+        builder = builder.with_physical_optimizer_rule(Arc::new(Withdrawal(control.clone())));
         // After all others, which see the same plan everywhere.
         if let Some(others) = own.others {
-            rules.push(Arc::new(others));
+            builder = builder.with_physical_optimizer_rule(Arc::new(others));
         }
-        let state = SessionStateBuilder::new_from_existing(state)
-            .with_physical_optimizer_rules(rules)
-            .build();
+        let state = builder.build();
         let context = SessionContext::new_with_state(state);
         let catalog = Arc::new(MemoryCatalogProvider::new());
         let schema = tables::Catalogue {

@@ -256,9 +256,9 @@ impl Scan {
         found.fold(Wanted::default(), |so_far, more| so_far.and(&more))
     }
 
-    /// Whether the whole table is in memory, or may be.
-    pub(crate) fn may_be_kept(&self) -> bool {
-        self.keeper.is_some()
+    /// What has the whole table in memory, or will.
+    pub(crate) fn keeper(&self) -> Option<&Keeper> {
+        self.keeper.as_ref()
     }
 
     /// The name of the table.

@@ -20,7 +20,8 @@ use datafusion::physical_plan::repartition::RepartitionExec;
 use parallax_base::{Control, threads};
 use parallax_columns::{Moments, Squares};
 
-use super::rows::{BLOCK_ROWS, Source, numbers, withdrawn};
+use super::rows::{Source, numbers, withdrawn};
+use super::select::BLOCK_ROWS;
 
 type Expr = Arc<dyn PhysicalExpr>;
 

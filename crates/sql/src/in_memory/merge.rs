@@ -1,8 +1,8 @@
 //! [`Merge`]: rows with columns of another table, of which at most one row belongs to each.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{SchemaRef, UInt32Type};
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::{JoinType, Result};
@@ -12,9 +12,9 @@ use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use parallax_base::{Control, threads};
 
-use super::rows::{
-    BLOCK_ROWS, Block, Source, array_of, looked_up, numbers, picked, picked_numbers, withdrawn,
-};
+use super::rows::{Source, looked_up, numbers, withdrawn};
+use super::select::{BLOCK_ROWS, Picks, Selected, select};
+use crate::kept::Keeper;
 
 /// Keys of the other table lie this close together: so many numbers for each row, and some more.
 const SPREAD: usize = 16;
@@ -71,6 +71,7 @@ impl Merge {
         &self,
         table: &RecordBatch,
         other: &RecordBatch,
+        keeper: &Keeper,
         control: &Control,
     ) -> Result<Option<RecordBatch>> {
         let all = 0..self.others + self.source.columns.len();
@@ -86,26 +87,43 @@ impl Merge {
         let Some((low, places)) = places(other_keys).filter(|_| are_numbers) else {
             return Ok(None);
         };
-        let rows = self.source.rows(table, control)?;
+        let rows = self.source.rows(table, keeper, control)?;
         let Some(keys) = numbers::<UInt32Type>(rows.column(self.key)) else { return Ok(None) };
-        let blocks = matched(keys, low, &places, control)?;
-        let is_all = blocks.iter().all(|block| block.picks.is_none());
-        let found = if is_all { Vec::new() } else { picked_numbers(keys, &blocks) };
-        let keys = if is_all { keys } else { &found };
-        let work = |at: usize| -> Result<Option<ArrayRef>> {
-            control.check().map_err(withdrawn)?;
-            Ok(match at.checked_sub(self.others) {
-                None => looked_up(other.column(at), &places, keys, low),
-                Some(at) if at == self.key && !is_all => {
-                    Some(array_of::<UInt32Type>(keys.to_vec()))
-                }
-                Some(at) if is_all => Some(Arc::clone(rows.column(at))),
-                Some(at) => Some(picked(rows.column(at), &blocks)?),
-            })
+        let matches = Matches { low, places: &places, is_complete: !places.contains(&0) };
+        let own = chosen.iter().filter_map(|at| at.checked_sub(self.others));
+        let own: Vec<usize> = std::iter::once(self.key).chain(own).collect();
+        let (len, columns) = match matches.are_all(keys, control)? {
+            true => (keys.len(), own.iter().map(|&at| Arc::clone(rows.column(at))).collect()),
+            false => {
+                let fields = rows.schema_ref().fields();
+                let own = own.iter().filter_map(|&at| Some((fields.get(at)?.name(), at)));
+                let own: Vec<_> =
+                    own.map(|(name, at)| Arc::new(Column::new(name, at)) as _).collect();
+                let pick = |block: Range<usize>, picks: &mut Picks| {
+                    picks.push(keys[block].iter().map(|&key| matches.has(key)));
+                };
+                let Selected { rows, columns } = select(&rows, &own, pick, keeper, control)?;
+                (rows, columns)
+            }
         };
-        let columns = threads::map(chosen, work).into_iter().collect::<Result<Option<Vec<_>>>>()?;
-        let Some(columns) = columns else { return Ok(None) };
-        let options = RecordBatchOptions::new().with_row_count(Some(keys.len()));
+        let mut own = columns.into_iter();
+        let Some(keys) = own.next() else { return Ok(None) };
+        let Some(keys) = numbers::<UInt32Type>(&keys) else { return Ok(None) };
+        let of_other = chosen.iter().filter(|&&at| at < self.others).collect();
+        let of_other = threads::map(of_other, |&at| {
+            control.check().map_err(withdrawn)?;
+            Ok(looked_up(other.column(at), &places, keys, low))
+        });
+        let Some(of_other) = of_other.into_iter().collect::<Result<Option<Vec<_>>>>()? else {
+            return Ok(None);
+        };
+        let mut of_other = of_other.into_iter();
+        let columns = chosen.iter().filter_map(|&at| match at < self.others {
+            true => of_other.next(),
+            false => own.next(),
+        });
+        let options = RecordBatchOptions::new().with_row_count(Some(len));
+        let columns = columns.collect();
         Ok(Some(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?))
     }
 }
@@ -129,27 +147,34 @@ fn places(keys: &[u32]) -> Option<(u32, Vec<u32>)> {
     Some((low, places))
 }
 
-/// The rows whose keys have a row on the other side.
-fn matched(keys: &[u32], low: u32, places: &[u32], control: &Control) -> Result<Vec<Block>> {
-    let has_row = |key: u32| {
-        let at = key.checked_sub(low).and_then(|at| places.get(at as usize));
+/// Which keys have a row on the other side.
+struct Matches<'p> {
+    low: u32,
+    places: &'p [u32],
+    /// Whether all numbers of the range have one, as nearly always.
+    is_complete: bool,
+}
+
+impl Matches<'_> {
+    fn has(&self, key: u32) -> bool {
+        let at = key.checked_sub(self.low).and_then(|at| self.places.get(at as usize));
         at.is_some_and(|&place| place != 0)
-    };
-    // Nearly always all numbers of the range are keys, and then the range is all to look at.
-    let is_complete = !places.contains(&0);
-    let work = |(begin, keys): (usize, &[u32])| -> Result<Block> {
-        control.check().map_err(withdrawn)?;
-        let ends = || keys.iter().fold((u32::MAX, 0), |(a, b), &key| (a.min(key), b.max(key)));
-        let is_all = match is_complete {
-            true => <[u32; 2]>::from(ends()).into_iter().all(has_row),
-            // Without branches, as most have one.
-            false => keys.iter().fold(true, |so_far, &key| so_far & has_row(key)),
+    }
+
+    fn are_all(&self, keys: &[u32], control: &Control) -> Result<bool> {
+        let work = |keys: &[u32]| -> Result<bool> {
+            control.check().map_err(withdrawn)?;
+            if !self.is_complete {
+                // Without branches, as most have one.
+                return Ok(keys.iter().fold(true, |so_far, &key| so_far & self.has(key)));
+            }
+            let ends = keys.iter().fold(None, |so_far: Option<(u32, u32)>, &key| match so_far {
+                Some((low, high)) => Some((low.min(key), high.max(key))),
+                None => Some((key, key)),
+            });
+            Ok(ends.is_none_or(|(low, high)| self.has(low) && self.has(high)))
         };
-        let picks = || (0_u32..).zip(keys).filter(|(_, key)| has_row(**key)).map(|(at, _)| at);
-        let picks = (!is_all).then(|| picks().collect());
-        Ok(Block { begin, len: keys.len(), picks, computed: Vec::new() })
-    };
-    let blocks = keys.chunks(BLOCK_ROWS).enumerate();
-    let blocks = blocks.map(|(at, keys)| (at * BLOCK_ROWS, keys)).collect();
-    threads::map(blocks, work).into_iter().collect()
+        let blocks = threads::map(keys.chunks(BLOCK_ROWS).collect(), work);
+        Ok(blocks.into_iter().collect::<Result<Vec<_>>>()?.into_iter().all(|are| are))
+    }
 }

@@ -6,9 +6,11 @@
 //! they are. Where the table is not in memory, or a column is not as a step needs it, DataFusion
 //! computes the part.
 
+mod condition;
 mod group;
 mod merge;
 mod rows;
+mod select;
 mod sort;
 
 use std::fmt;
@@ -23,6 +25,7 @@ use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::analyze::AnalyzeExec;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::execution_plan::reset_plan_states;
@@ -80,6 +83,8 @@ impl FromMemory {
             }));
         }
         let passes = node.is::<ProjectionExec>()
+            // Runs what is the result without it, in the same way.
+            || node.is::<AnalyzeExec>()
             || node.is::<CooperativeExec>()
             || (node.fetch().is_none()
                 && (node.is::<CoalescePartitionsExec>() || node.is::<SortPreservingMergeExec>()));
@@ -192,7 +197,7 @@ impl Work {
     /// Bytes that it needs, besides the table and the result.
     fn room(&self, table: &RecordBatch) -> usize {
         match self {
-            Self::Rows(_) => table.num_rows() * size_of::<u32>(),
+            Self::Rows(_) => 0,
             Self::Sort(_) => table.num_rows() * sort::ROW_BYTES,
             Self::Group(_) => group::MOST_BYTES,
             Self::Merge(_) => table.num_rows() * size_of::<u32>(),
@@ -220,7 +225,13 @@ impl fmt::Debug for InMemory {
 
 impl DisplayAs for InMemory {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "InMemory: {} of {}", self.work.name(), self.work.source().scan.table())
+        write!(f, "InMemory: {} of {}", self.work.name(), self.work.source().scan.table())?;
+        // Known once it has run, as in EXPLAIN ANALYZE.
+        match self.computed.get() {
+            Some(Some(_)) => f.write_str(", ran=from_memory"),
+            Some(None) => f.write_str(", ran=as_planned"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -241,7 +252,9 @@ async fn computed(
 ) -> Result<Option<RecordBatch>> {
     let asked = Arc::clone(&work);
     let table = tokio::task::spawn_blocking(move || asked.table()).await.map_err(lost)??;
-    let Some(table) = table else { return Ok(None) };
+    let (Some(table), Some(keeper)) = (table, work.source().scan.keeper().cloned()) else {
+        return Ok(None);
+    };
     let room = MemoryConsumer::new("rows in memory").register(context.memory_pool());
     if room.try_grow(work.room(&table.rows)).is_err() {
         return Ok(None);
@@ -259,10 +272,10 @@ async fn computed(
     let compute = move || {
         let _room = room;
         match (&*work, other) {
-            (Work::Rows(source), _) => source.rows(&table.rows, &control).map(Some),
-            (Work::Sort(sort), _) => sort.rows(&table.rows, &control),
+            (Work::Rows(source), _) => source.rows(&table.rows, &keeper, &control).map(Some),
+            (Work::Sort(sort), _) => sort.rows(&table.rows, &keeper, &control),
             (Work::Group(group), _) => group.rows(&table.rows, &control),
-            (Work::Merge(merge), Some(other)) => merge.rows(&table.rows, &other, &control),
+            (Work::Merge(merge), Some(other)) => merge.rows(&table.rows, &other, &keeper, &control),
             (Work::Merge(_), None) => Ok(None),
         }
     };

@@ -1,12 +1,13 @@
 //! [`Source`]: what a part of a plan has of a table: conditions, columns, and what is computed of them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
     Array as _, ArrayRef, AsArray as _, BooleanArray, PrimitiveArray, UInt32Array, make_array,
 };
 use datafusion::arrow::buffer::{BooleanBuffer, NullBuffer};
-use datafusion::arrow::compute::{and, concat, filter_record_batch, prep_null_mask_filter, take};
+use datafusion::arrow::compute::{and, prep_null_mask_filter, take};
 use datafusion::arrow::datatypes::{
     ArrowPrimitiveType, DataType, Float64Type, Int64Type, SchemaRef, UInt16Type, UInt32Type,
     UInt64Type,
@@ -25,11 +26,11 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use parallax_base::{Control, threads};
 
+use super::condition::Condition;
+use super::select::{BLOCK_ROWS, Picks, Selected, select};
 use crate::SqlError;
+use crate::kept::Keeper;
 use crate::scan::Scan;
-
-/// Rows that a thread works on at a time: few enough that what is computed of them stays in its cache.
-pub(super) const BLOCK_ROWS: usize = 1 << 14;
 
 type Expr = Arc<dyn PhysicalExpr>;
 
@@ -54,7 +55,7 @@ impl Source {
                 columns.map(|(at, field)| Arc::new(Column::new(field.name(), at)) as Expr);
             let columns = columns.collect();
             let source = Self { scan: scan.clone(), columns, conditions: Vec::new(), schema };
-            return source.scan.may_be_kept().then_some(source);
+            return source.scan.keeper().is_some().then_some(source);
         }
         if node.fetch().is_some() {
             return None;
@@ -105,11 +106,6 @@ impl Source {
         replaced.ok().map(|replaced| replaced.data)
     }
 
-    /// Whether it is all rows, with columns as they are.
-    fn is_plain(&self) -> bool {
-        self.conditions.is_empty() && self.columns.iter().all(|one| one.is::<Column>())
-    }
-
     /// The rows of a block that meet the conditions; `None` where all do.
     pub(super) fn met(&self, block: &RecordBatch) -> Result<Option<BooleanArray>> {
         let mut met: Option<BooleanArray> = None;
@@ -134,76 +130,35 @@ impl Source {
     ///
     /// # Errors
     /// When something cannot be computed, or the statement was withdrawn.
-    pub(super) fn rows(&self, table: &RecordBatch, control: &Control) -> Result<RecordBatch> {
-        let is_plain = self.is_plain();
-        let blocks = if is_plain { Vec::new() } else { self.blocks(table, control)? };
-        let rows = match is_plain {
-            true => table.num_rows(),
-            false => blocks.iter().map(Block::rows).sum(),
+    pub(super) fn rows(
+        &self,
+        table: &RecordBatch,
+        keeper: &Keeper,
+        control: &Control,
+    ) -> Result<RecordBatch> {
+        let is_all = self.conditions.is_empty();
+        // Of all rows, the columns are those of the table.
+        let shared = |column: &Expr| {
+            let column = column.downcast_ref::<Column>().filter(|_| is_all)?;
+            table.columns().get(column.index()).map(Arc::clone)
         };
-        let mut computed = 0;
-        let numbered = self.columns.iter().map(|column| {
-            let at = computed;
-            computed += usize::from(!column.is::<Column>());
-            (column, at)
-        });
-        let work = |(column, at): (&Expr, usize)| -> Result<ArrayRef> {
-            control.check().map_err(withdrawn)?;
-            match column.downcast_ref::<Column>() {
-                Some(column) if is_plain => Ok(Arc::clone(table.column(column.index()))),
-                Some(column) => picked(table.column(column.index()), &blocks),
-                None => {
-                    let arrays = blocks.iter().filter_map(|block| block.computed.get(at));
-                    Ok(concat(&arrays.map(|array| &**array).collect::<Vec<_>>())?)
-                }
-            }
-        };
-        let columns = threads::map(numbered.collect(), work);
-        let columns = columns.into_iter().collect::<Result<_>>()?;
+        let shared: Vec<Option<ArrayRef>> = self.columns.iter().map(shared).collect();
+        let others = self.columns.iter().zip(&shared).filter(|(_, shared)| shared.is_none());
+        let others: Vec<Expr> = others.map(|(column, _)| Arc::clone(column)).collect();
+        if is_all && others.is_empty() {
+            return self.batch(table.num_rows(), shared.into_iter().flatten().collect());
+        }
+        let condition = Condition::of(self, table, control)?;
+        let pick = |block: Range<usize>, picks: &mut Picks| condition.pick(block, picks);
+        let Selected { rows, columns } = select(table, &others, pick, keeper, control)?;
+        let mut columns = columns.into_iter();
+        let columns = shared.into_iter().filter_map(|shared| shared.or_else(|| columns.next()));
+        self.batch(rows, columns.collect())
+    }
+
+    fn batch(&self, rows: usize, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?)
-    }
-
-    /// What is chosen and computed of each block of rows; at least one.
-    fn blocks(&self, table: &RecordBatch, control: &Control) -> Result<Vec<Block>> {
-        let computed: Vec<_> = self.columns.iter().filter(|one| !one.is::<Column>()).collect();
-        let work = |(begin, len): (usize, usize)| -> Result<Block> {
-            control.check().map_err(withdrawn)?;
-            let block = table.slice(begin, len);
-            let met = self.met(&block)?;
-            let block = match &met {
-                Some(met) if !computed.is_empty() => filter_record_batch(&block, met)?,
-                _ => block,
-            };
-            let compute = |one: &&Expr| one.evaluate(&block)?.into_array(block.num_rows());
-            let computed = computed.iter().map(compute).collect::<Result<_>>()?;
-            let picks = met.map(|met| {
-                let mut picks = Vec::with_capacity(met.true_count());
-                picks.extend(met.values().set_indices_u32());
-                picks
-            });
-            Ok(Block { begin, len, picks, computed })
-        };
-        let len = table.num_rows();
-        let begins = (0..len.max(1)).step_by(BLOCK_ROWS);
-        let blocks = begins.map(|begin| (begin, BLOCK_ROWS.min(len - begin)));
-        threads::map(blocks.collect(), work).into_iter().collect()
-    }
-}
-
-/// Rows that follow each other in a table, and what is chosen of them.
-pub(super) struct Block {
-    pub(super) begin: usize,
-    pub(super) len: usize,
-    /// Which of them, by their places in the block; `None` for all.
-    pub(super) picks: Option<Vec<u32>>,
-    /// What was computed of these.
-    pub(super) computed: Vec<ArrayRef>,
-}
-
-impl Block {
-    pub(super) fn rows(&self) -> usize {
-        self.picks.as_ref().map_or(self.len, Vec::len)
     }
 }
 
@@ -249,51 +204,6 @@ macro_rules! by_type {
             _ => None,
         }
     };
-}
-
-/// What is chosen of a column.
-pub(super) fn picked(array: &ArrayRef, blocks: &[Block]) -> Result<ArrayRef> {
-    let of_numbers =
-        by_type!(array, values, Kind => array_of::<Kind>(picked_numbers(values, blocks)));
-    if let Some(picked) = of_numbers {
-        return Ok(picked);
-    }
-    let pick = |block: &Block| -> Result<ArrayRef> {
-        let all = array.slice(block.begin, block.len);
-        Ok(match &block.picks {
-            Some(picks) => take(&all, &UInt32Array::from(picks.clone()), None)?,
-            None => all,
-        })
-    };
-    let arrays = threads::map(blocks.iter().collect(), pick);
-    let arrays = arrays.into_iter().collect::<Result<Vec<_>>>()?;
-    Ok(concat(&arrays.iter().map(|array| &**array).collect::<Vec<_>>())?)
-}
-
-pub(super) fn picked_numbers<T>(values: &[T], blocks: &[Block]) -> Vec<T>
-where
-    T: Copy + Default + Send + Sync,
-{
-    let mut out = vec![T::default(); blocks.iter().map(Block::rows).sum()];
-    let mut rest = out.as_mut_slice();
-    let mut work = Vec::with_capacity(blocks.len());
-    for block in blocks {
-        let (here, others) = rest.split_at_mut(block.rows());
-        work.push((block, here));
-        rest = others;
-    }
-    threads::map(work, |(block, here)| {
-        let all = &values[block.begin..block.begin + block.len];
-        match &block.picks {
-            None => here.copy_from_slice(all),
-            Some(picks) => {
-                for (value, &at) in here.iter_mut().zip(picks) {
-                    *value = all[at as usize];
-                }
-            }
-        }
-    });
-    out
 }
 
 /// The rows of a column with these numbers.

@@ -16,6 +16,7 @@ use parallax_base::{Control, threads};
 use parallax_columns::{MAX_ROWS, gather, sort_by};
 
 use super::rows::{Source, gathered, numbers, withdrawn};
+use crate::kept::Keeper;
 
 /// Bytes for each row while rows are sorted: a key with the number of its row, in two places, and
 /// the order.
@@ -62,9 +63,10 @@ impl Sort {
     pub(super) fn rows(
         &self,
         table: &RecordBatch,
+        keeper: &Keeper,
         control: &Control,
     ) -> Result<Option<RecordBatch>> {
-        let rows = self.source.rows(table, control)?;
+        let rows = self.source.rows(table, keeper, control)?;
         if rows.num_rows() > MAX_ROWS {
             return Ok(None);
         }

@@ -70,6 +70,20 @@ const STATEMENTS: &[(&str, Order)] = &[
     ("SELECT * FROM {table} AS t WHERE end_ns - start_ns >= 4000 LIMIT 5", Order::Whole),
     ("SELECT count(*), min(start_ns) FROM {table} AS t WHERE end_ns - start_ns >= 4000", Order::Whole),
     ("SELECT * FROM {table} AS t WHERE profile_id IN (1, 3) AND context_id < 9", Order::Whole),
+    // Ranges of numbers, and what is no such range.
+    ("SELECT * FROM {table} AS t WHERE end_ns - start_ns BETWEEN 2000 AND 6000 AND context_id > 7", Order::Whole),
+    ("SELECT start_ns FROM {table} AS t WHERE context_id <= 9 AND end_ns - start_ns < 9000
+      AND 3 < context_id", Order::Whole),
+    ("SELECT end_ns, end_ns - start_ns AS d FROM {table} AS t WHERE end_ns - start_ns = 4000
+      OR context_id = 5", Order::Whole),
+    ("SELECT * FROM {table} AS t WHERE context_id > -1 AND context_id < 5000000000", Order::Whole),
+    ("SELECT * FROM {table} AS t WHERE context_id > 5000000000", Order::Whole),
+    ("SELECT * FROM {table} AS t WHERE end_ns - start_ns > 9223372036854775807", Order::Whole),
+    ("SELECT * FROM {table} AS t WHERE end_ns - start_ns > NULL", Order::Whole),
+    ("SELECT * FROM {table} AS t WHERE context_id <> 5 AND end_ns > start_ns", Order::Whole),
+    ("SELECT * FROM {table} AS t WHERE end_ns - start_ns > 4000.5", Order::Whole),
+    ("SELECT context_id > 5 AS large, nullif(context_id, 5) AS k FROM {table} AS t WHERE context_id > 3",
+     Order::Whole),
     // Order.
     ("SELECT start_ns, profile_id, context_id, end_ns FROM {table} AS t ORDER BY start_ns", Order::First),
     ("SELECT start_ns, profile_id, context_id, end_ns FROM {table} AS t ORDER BY start_ns DESC", Order::First),
@@ -255,6 +269,109 @@ fn a_table_is_in_memory_from_the_second_statement_on() {
             let expected = rows(&run(&keeping(experiment, 0), count).table);
             assert_eq!(rows(&run(session, count).table), expected);
         }
+    }
+}
+
+#[test]
+fn explain_analyze_says_whether_a_step_ran_from_memory() {
+    let (_folder, opened) = traced(8, 600);
+    let session = keeping(&opened, 1 << 30);
+    let ran = |statement: &str| {
+        let plan = rows(&run(&session, &format!("EXPLAIN ANALYZE {statement}")).table);
+        plan.concat().join("\n")
+    };
+    let group = "SELECT context_id, count(*) FROM samples GROUP BY context_id";
+    let plan = ran(group);
+    assert!(plan.contains("InMemory: group of samples, ran=as_planned"), "{plan}");
+    for (statement, work) in [
+        (group, "group"),
+        ("SELECT end_ns FROM samples", "rows"),
+        ("SELECT * FROM samples WHERE end_ns - start_ns > 10", "rows"),
+        ("SELECT * FROM samples WHERE start_ns % 3 = 1", "rows"),
+        ("SELECT * FROM samples ORDER BY end_ns", "sort"),
+        ("SELECT s.*, c.depth FROM samples AS s JOIN contexts AS c USING (context_id)", "merge"),
+    ] {
+        let plan = ran(statement);
+        let expected = format!("InMemory: {work} of samples, ran=from_memory");
+        assert!(plan.contains(&expected), "{statement}\n{plan}");
+    }
+    // Values that are absent, and a key that is there several times.
+    for (statement, work) in [
+        ("SELECT context_id, sum(nullif(profile_id, 3)) FROM samples GROUP BY context_id", "group"),
+        ("SELECT *, nullif(profile_id, 3) AS k FROM samples ORDER BY k", "sort"),
+        (
+            "SELECT s.start_ns, c.depth FROM samples AS s JOIN contexts AS c ON s.context_id = c.depth",
+            "merge",
+        ),
+    ] {
+        let plan = ran(statement);
+        let expected = format!("InMemory: {work} of samples, ran=as_planned");
+        assert!(plan.contains(&expected), "{statement}\n{plan}");
+    }
+}
+
+#[test]
+fn rows_are_all_there_where_other_blocks_have_more_than_those_looked_at_first() {
+    let (_folder, opened) = traced(15, 20_000);
+    let (from_files, kept) = (keeping(&opened, 0), keeping(&opened, 1 << 30));
+    // Blocks are of 16,384 rows, and of 19 of them the fifth and the 13th are looked at first: rows of
+    // these profiles.
+    let others = "(profile_id + 0) NOT IN (4, 5, 10, 11)";
+    for statement in [
+        format!("SELECT * FROM samples WHERE {others}"),
+        format!(
+            "SELECT profile_id, start_ns, end_ns - start_ns AS d, 7 AS seven FROM samples
+             WHERE {others}"
+        ),
+        "SELECT * FROM samples WHERE end_ns - start_ns >= 1".to_owned(),
+        "SELECT * FROM samples WHERE end_ns - start_ns < 0".to_owned(),
+    ] {
+        // The order of the table.
+        let expected =
+            run(&from_files, &format!("{statement} ORDER BY profile_id, start_ns")).table;
+        run(&kept, &statement);
+        for _ in 0..2 {
+            let SqlAnswer { table, from_memory, .. } = run(&kept, &statement);
+            assert_eq!(from_memory, ["samples"], "{statement}");
+            assert_eq!(table.num_rows(), expected.num_rows(), "{statement}");
+            for (found, expected) in table.columns.iter().zip(&expected.columns) {
+                assert!(*found.values == *expected.values, "{statement}: {}", found.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn results_that_are_held_stay_as_they_are() {
+    let (_folder, opened) = traced(8, 20_000);
+    let session = keeping(&opened, 1 << 30);
+    let statement = |least: u32| format!("SELECT * FROM samples WHERE context_id >= {least}");
+    let from_files = keeping(&opened, 0);
+    let in_order = |at: u32| format!("{} ORDER BY profile_id, start_ns", statement(at * 9));
+    let expected: Vec<_> = (0..4).map(|at| rows(&run(&from_files, &in_order(at)).table)).collect();
+    for _ in 0..2 {
+        run(&session, &statement(0));
+    }
+    // One after the other, so that memory is used again, and then all at the same time.
+    for (at, expected) in (0..).zip(&expected) {
+        assert!(rows(&run(&session, &statement(at * 9)).table) == *expected, "{at}");
+    }
+    let held: Vec<_> = (0..4).map(|at| run(&session, &statement(at * 9))).collect();
+    for (held, expected) in held.iter().zip(&expected) {
+        assert_eq!(held.from_memory, ["samples"]);
+        assert!(rows(&held.table) == *expected);
+    }
+}
+
+#[test]
+fn an_error_in_one_block_ends_the_statement() {
+    let (_folder, opened) = traced(8, 20_000);
+    let session = keeping(&opened, 1 << 30);
+    for _ in 0..3 {
+        let statement = SqlStatement::only("SELECT * FROM samples WHERE 1 / (profile_id - 5) = 0");
+        let error = session.run(statement.unwrap(), &Control::new()).unwrap_err();
+        assert!(error.to_string().contains("ivide by zero"), "{error}");
+        run(&session, "SELECT * FROM samples WHERE end_ns - start_ns >= 1");
     }
 }
 
