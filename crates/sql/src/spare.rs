@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use datafusion::arrow::buffer::Buffer;
 use datafusion::arrow::datatypes::ArrowNativeType;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
+use datafusion::execution::memory_pool::{
+    MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
+};
 
 /// Room that is larger than what is needed is used up to this factor, and this many bytes.
 const FACTOR: usize = 2;
@@ -57,7 +59,12 @@ impl Spare {
     pub(crate) fn keep(&self, columns: &[Buffer], most_bytes: u64, pool: &Arc<dyn MemoryPool>) {
         let bytes: u64 = columns.iter().map(|values| values.len() as u64).sum();
         drop(std::mem::take(&mut *self.locked()));
-        if bytes > most_bytes {
+        // Tables that are kept do not give way to it.
+        let is_room = match pool.memory_limit() {
+            MemoryLimit::Finite(limit) => bytes <= limit.saturating_sub(pool.reserved()) as u64,
+            MemoryLimit::Infinite | MemoryLimit::Unknown => true,
+        };
+        if bytes > most_bytes || !is_room {
             return;
         }
         let mut rooms = Vec::with_capacity(columns.len());

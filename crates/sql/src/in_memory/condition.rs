@@ -65,7 +65,7 @@ impl<'t> Condition<'t> {
     }
 
     /// Chooses the rows of a block that meet the conditions.
-    pub(super) fn pick(&self, block: Range<usize>, picks: &mut Picks) {
+    pub(super) fn pick(&self, block: &Range<usize>, picks: &mut Picks) {
         match self {
             Self::Ranges(ranges) => {
                 let mut ranges = ranges.iter();

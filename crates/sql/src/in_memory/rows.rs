@@ -149,7 +149,7 @@ impl Source {
             return self.batch(table.num_rows(), shared.into_iter().flatten().collect());
         }
         let condition = Condition::of(self, table, control)?;
-        let pick = |block: Range<usize>, picks: &mut Picks| condition.pick(block, picks);
+        let pick = |block: Range<usize>, picks: &mut Picks| condition.pick(&block, picks);
         let Selected { rows, columns } = select(table, &others, pick, keeper, control)?;
         let mut columns = columns.into_iter();
         let columns = shared.into_iter().filter_map(|shared| shared.or_else(|| columns.next()));
