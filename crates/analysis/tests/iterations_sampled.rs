@@ -112,6 +112,29 @@ fn the_number_is_right_or_said_to_be_unsure() {
 }
 
 #[test]
+fn a_processor_that_is_taken_away_regularly_makes_no_iterations() {
+    const TIMES: u64 = 100;
+    let program = |name: &str| {
+        let nanos = vec![vec![8 * MS; TIMES as usize]];
+        open(
+            &IterationPlan {
+                title: "planted".into(),
+                caller: "compute".into(),
+                phases: vec![PlannedPhase { name: name.into(), pieces: 1, nanos }],
+                begins_nanos: (0..TIMES).map(|at| (10 + 20 * at) * MS).collect(),
+                span_nanos: (20 * TIMES + 20) * MS,
+                recording: Recording::Samples(MS),
+                waiting_ranks: 0,
+            }
+            .database(),
+        )
+    };
+    let (found, _) = claim(&ask(&program("work"))).unwrap();
+    assert!(found.abs_diff(TIMES as usize) <= 1, "{found}");
+    assert_eq!(claim(&ask(&program(parallax_model::PREEMPTED))), None);
+}
+
+#[test]
 fn steps_of_real_runs_are_counted_or_the_answer_is_unsure() {
     let Some(root) = corpus() else { return };
     let of = |name: &str| ask(&open_path(&root.join("data/reactor/hpctoolkit").join(name)));

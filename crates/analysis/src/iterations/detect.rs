@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use parallax_base::quantity::quantity;
 use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
-use parallax_model::{ContextKind, ContextTree, Relation, TraceKind};
+use parallax_model::{ContextKind, ContextTree, PREEMPTED, Relation, TraceKind};
 
 use super::Location;
 use super::candidates::{
@@ -266,11 +266,13 @@ pub(super) fn add_up(tree: &ContextTree, nanos: &mut [u128]) {
     }
 }
 
-/// Contexts that may mark iterations: those with some time that are not inside of MPI.
+/// Contexts that may mark iterations: those with some time that are not inside of MPI. Where the
+/// operating system takes the processor away from a thread is nothing that the program repeats.
 fn wanted(tree: &ContextTree, inclusive: &[u128], is_exact: bool) -> Vec<bool> {
     let total = inclusive.first().copied().unwrap_or(0) as f64;
     let is_mpi: Vec<bool> =
         tree.functions().iter().map(|f| crate::mpi_routine(&f.name).is_some()).collect();
+    let is_preempted: Vec<bool> = tree.functions().iter().map(|f| &*f.name == PREEMPTED).collect();
     let mut within_mpi = vec![false; tree.len()];
     let mut out = vec![false; tree.len()];
     for context in tree.iter().skip(1) {
@@ -283,7 +285,9 @@ fn wanted(tree: &ContextTree, inclusive: &[u128], is_exact: bool) -> Vec<bool> {
         }
         let time = inclusive.get(context.idx()).copied().unwrap_or(0) as f64;
         if let Some(slot) = out.get_mut(context.idx()) {
-            let is_phase = is_exact || time < WHOLE_PROGRAM * total;
+            let is_own =
+                tree.function(context).is_none_or(|f| is_preempted.get(f.idx()) != Some(&true));
+            let is_phase = is_own && (is_exact || time < WHOLE_PROGRAM * total);
             *slot = !is_below && is_phase && time > 0.0 && time >= LEAST_MARKER_SHARE * total;
         }
     }
