@@ -12,6 +12,7 @@ mod functions;
 mod in_memory;
 mod kept;
 mod numbers;
+mod order;
 mod questions;
 mod scan;
 mod schema;
@@ -51,6 +52,7 @@ use computed::Computed;
 use distribute::Distribute;
 use in_memory::FromMemory;
 use kept::{GivingWay, Keeper, Kept};
+use order::TableOrder;
 use questions::Notes;
 pub use source::SqlSource;
 use task::Planned;
@@ -511,7 +513,8 @@ impl SqlSession {
         let mut builder = SessionStateBuilder::new()
             .with_config(config)
             .with_runtime_env(Arc::clone(&self.engine.environment))
-            .with_default_features();
+            .with_default_features()
+            .with_physical_optimizer_rule(Arc::new(TableOrder));
         if own.keeper.is_some() {
             builder = builder.with_physical_optimizer_rule(Arc::new(FromMemory(control.clone())));
         }

@@ -223,6 +223,25 @@ fn rows_with_equal_keys_keep_the_order_of_the_table() {
 }
 
 #[test]
+fn rows_that_are_only_filtered_keep_the_order_of_the_table() {
+    let (_folder, opened) = traced(14, 1500);
+    let session = keeping(&opened, 0);
+    let whole = rows(&run(&session, "SELECT * FROM samples").table);
+    let long = |row: &Vec<String>| {
+        let [start, end] = [2, 3].map(|at: usize| row[at].parse::<i64>().unwrap());
+        (end - start) % 3 != 1
+    };
+    let expected: Vec<_> = whole.iter().filter(|row| long(row)).cloned().collect();
+    assert!(expected.len() > 10_000, "{}", expected.len());
+    let statement = "SELECT * FROM samples WHERE (end_ns - start_ns) % 3 <> 1";
+    for _ in 0..3 {
+        assert!(rows(&run(&session, statement).table) == expected);
+        let first = run(&session, &format!("{statement} LIMIT 9000"));
+        assert!(rows(&first.table) == expected[..9000]);
+    }
+}
+
+#[test]
 fn a_table_is_in_memory_from_the_second_statement_on() {
     let (_folder, opened) = traced(8, 600);
     let session = keeping(&opened, 1 << 30);
