@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 use clap::{Args, Parser, ValueEnum};
+use parallax_base::quantity::counted;
 use parallax_service::{DataContent, OpenLimits, open_data};
 use parallax_sweep::{
     Automatic, Binding, Choices, Controller, FirstIterations, IterationRegion, Job, Order, PRESETS,
@@ -640,9 +641,9 @@ fn finish(context: &Context, plan: &Plan, path: &Path, summary: &Summary) -> any
     let shown = path.display();
     if !context.is_quiet {
         context.note(format!(
-            "{shown} has {} runs; show them again with `parallax scaling {shown}`, or in the \
-             browser with `parallax open {shown}`",
-            summary.succeeded + summary.failed
+            "{shown} has {}; show the maps again with `parallax scaling {shown}`, or in the browser \
+             with `parallax open {shown}`",
+            counted((summary.succeeded + summary.failed) as u64, "run")
         ));
     }
     if let Some(first) = plan.estimate.as_ref().filter(|_| summary.estimated == 0) {
