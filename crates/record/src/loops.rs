@@ -6,7 +6,8 @@
 //! of its jumps back.
 //!
 //! A jump to a place that is computed (`switch`) may go to all blocks to which nothing else goes. What
-//! cannot be reached otherwise, such as handlers of exceptions, is in no loop.
+//! cannot be reached otherwise, such as handlers of exceptions, is in no loop. Nothing follows a call
+//! of a function of the same file that never returns ([`may_return`]).
 //!
 //! Instructions of x86-64 are known, and of no other processor: functions of those have no loops.
 
@@ -69,13 +70,15 @@ pub(crate) struct FunctionLoops {
 
 impl FunctionLoops {
     /// Those of the function that begins at an address. `active` are the functions that are active at
-    /// an address, the outermost first. `None` for code of processors that are not known.
+    /// an address, the outermost first, and `returns` says whether the function that begins at an
+    /// address may return. `None` for code of processors that are not known.
     pub(crate) fn of(
         begin: u64,
         (architecture, code): (Architecture, &[u8]),
         active: &mut dyn FnMut(u64) -> Vec<Active>,
+        returns: &mut dyn FnMut(u64) -> bool,
     ) -> Option<Self> {
-        let (blocks, graph) = graph(&decoded(begin, architecture, code)?);
+        let (blocks, graph) = graph(&decoded(begin, architecture, code, returns)?);
         let loops = FlowLoops::find(&graph, &|_| None);
         let mut parts: Vec<Vec<u32>> = vec![Vec::new(); loops.list.len()];
         for block in numbers(&blocks) {
@@ -244,13 +247,29 @@ fn graph(code: &[Instruction]) -> (Vec<Block>, FlowGraph) {
     (blocks, graph)
 }
 
-/// The instructions of a function; `None` for processors that are not known.
-fn decoded(begin: u64, architecture: Architecture, code: &[u8]) -> Option<Vec<Instruction>> {
+/// Whether a function may return to where it was called: it has an instruction that returns, or jumps to
+/// another function. Functions that end the process or throw have neither.
+pub(crate) fn may_return(begin: u64, architecture: Architecture, code: &[u8]) -> bool {
     #[cfg(target_arch = "x86_64")]
     if architecture == Architecture::X86_64 {
-        return Some(x86::decoded(begin, code));
+        return x86::may_return(begin, code);
     }
     let _ = (begin, architecture, code);
+    true
+}
+
+/// The instructions of a function; `None` for processors that are not known.
+fn decoded(
+    begin: u64,
+    architecture: Architecture,
+    code: &[u8],
+    returns: &mut dyn FnMut(u64) -> bool,
+) -> Option<Vec<Instruction>> {
+    #[cfg(target_arch = "x86_64")]
+    if architecture == Architecture::X86_64 {
+        return Some(x86::decoded(begin, code, returns));
+    }
+    let _ = (begin, architecture, code, returns);
     None
 }
 
@@ -260,7 +279,24 @@ mod x86 {
 
     use super::{Instruction, Leaves};
 
-    pub(super) fn decoded(begin: u64, code: &[u8]) -> Vec<Instruction> {
+    pub(super) fn may_return(begin: u64, code: &[u8]) -> bool {
+        let end = begin.saturating_add(code.len() as u64);
+        let leaves = |target: u64| !(begin..end).contains(&target);
+        let decoder = Decoder::with_ip(64, code, begin, DecoderOptions::NONE);
+        decoder.into_iter().any(|own| match own.flow_control() {
+            FlowControl::Return | FlowControl::IndirectBranch => true,
+            FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
+                leaves(own.near_branch_target())
+            }
+            _ => false,
+        })
+    }
+
+    pub(super) fn decoded(
+        begin: u64,
+        code: &[u8],
+        returns: &mut dyn FnMut(u64) -> bool,
+    ) -> Vec<Instruction> {
         let decoder = Decoder::with_ip(64, code, begin, DecoderOptions::NONE);
         let known = decoder.into_iter().map(|own| {
             let leaves = match own.flow_control() {
@@ -277,6 +313,7 @@ mod x86 {
                 }
                 FlowControl::IndirectBranch => Leaves::Computed,
                 FlowControl::Return | FlowControl::Exception => Leaves::Never,
+                FlowControl::Call if !returns(own.near_branch_target()) => Leaves::Never,
                 _ => Leaves::Next,
             };
             Instruction { address: own.ip(), leaves }
@@ -445,7 +482,8 @@ int main(int count, char **words) {
             }
             let mut nothing = |_| Vec::new();
             let of = |architecture, nothing: &mut dyn FnMut(u64) -> Vec<_>| {
-                FunctionLoops::of(u64::MAX - 2048, (architecture, &bytes), nothing)
+                let code = (architecture, &bytes[..]);
+                FunctionLoops::of(u64::MAX - 2048, code, nothing, &mut |_| true)
             };
             let found = of(Architecture::X86_64, &mut nothing).unwrap();
             for address in [0, 77, u64::MAX - 2048, u64::MAX - 100, u64::MAX] {
@@ -453,7 +491,41 @@ int main(int count, char **words) {
             }
             assert!(of(Architecture::Aarch64, &mut nothing).is_none());
         }
-        let none = FunctionLoops::of(64, (Architecture::X86_64, &[]), &mut |_| Vec::new()).unwrap();
+        let empty = (Architecture::X86_64, &[][..]);
+        let none = FunctionLoops::of(64, empty, &mut |_| Vec::new(), &mut |_| true).unwrap();
         assert!(none.around(64).is_empty());
+    }
+
+    #[test]
+    fn what_follows_a_call_that_never_returns_is_not_in_a_loop_with_it() {
+        use object::Architecture;
+
+        use super::{FunctionLoops, may_return};
+        use crate::packed::Active;
+
+        // nop; call 0x2000; jmp to the nop.
+        let code = [0x90, 0xe8, 0xfa, 0x0f, 0, 0, 0xeb, 0xf8];
+        let around = |returns: bool| {
+            let active = |address: u64| {
+                let line = u32::try_from(address - 0xff0).unwrap();
+                vec![Active { name: "main".into(), file: "app.c".into(), line, column: 0 }]
+            };
+            let called = &mut |address| {
+                assert_eq!(address, 0x2000);
+                returns
+            };
+            let code = (Architecture::X86_64, &code[..]);
+            let found = FunctionLoops::of(0x1000, code, &mut { active }, called).unwrap();
+            found.around(0x1000).len()
+        };
+        assert_eq!((around(true), around(false)), (1, 0));
+        let returns = |code: &[u8]| may_return(0x2000, Architecture::X86_64, code);
+        assert!(returns(&[0x90, 0xc3]));
+        // A jump to another function, and one within.
+        assert!(returns(&[0xe9, 0, 1, 0, 0]));
+        assert!(!returns(&[0x90, 0xeb, 0xfd]));
+        // A call, and nothing behind it.
+        assert!(!returns(&[0x90, 0xe8, 0, 1, 0, 0]));
+        assert!(may_return(0x2000, Architecture::Aarch64, &[0; 4]));
     }
 }

@@ -22,7 +22,7 @@ use crate::Detail;
 use crate::background::Background;
 use crate::generated::{Generated, function_and_file};
 use crate::images::{Image, Images};
-use crate::loops::{FunctionLoops, MOST_BYTES, SourceLoop};
+use crate::loops::{FunctionLoops, MOST_BYTES, SourceLoop, may_return};
 use crate::mpi::routine;
 use crate::packed::{Active, Packed};
 use crate::processes::Place;
@@ -288,11 +288,18 @@ pub(crate) struct Names {
     extents: Option<Vec<Range<u64>>>,
     /// By where functions begin.
     loops: HashMap<u64, Option<FunctionLoops>>,
+    /// Whether functions that are called may return, by where they begin.
+    returns: HashMap<u64, bool>,
 }
 
 impl Names {
     pub(crate) fn of(image: &Image) -> Self {
-        Self { debug: Debug::of(image), extents: None, loops: HashMap::new() }
+        Self {
+            debug: Debug::of(image),
+            extents: None,
+            loops: HashMap::new(),
+            returns: HashMap::new(),
+        }
     }
 
     /// The loops around an address, the outermost first.
@@ -301,12 +308,23 @@ impl Names {
         let after = extents.partition_point(|own| own.start <= address);
         let own = after.checked_sub(1).and_then(|at| extents.get(at));
         let Some(own) = own.filter(|own| own.contains(&address)) else { return Vec::new() };
-        let debug = &mut self.debug;
-        let found = self.loops.entry(own.start).or_insert_with(|| {
+        let (debug, returns) = (&mut self.debug, &mut self.returns);
+        let code = |own: &Range<u64>| {
             let mut code = vec![0; usize::try_from(own.end - own.start).ok()?];
             image.code_at(own.start, &mut code)?;
+            Some(code)
+        };
+        let found = self.loops.entry(own.start).or_insert_with(|| {
             let active = &mut |address| debug.active(image, address);
-            FunctionLoops::of(own.start, (image.architecture, &code), active)
+            let returns = &mut |address| {
+                *returns.entry(address).or_insert_with(|| {
+                    let at = extents.binary_search_by_key(&address, |own| own.start).ok();
+                    let code = at.and_then(|at| code(extents.get(at)?));
+                    code.is_none_or(|code| may_return(address, image.architecture, &code))
+                })
+            };
+            let code = code(own)?;
+            FunctionLoops::of(own.start, (image.architecture, &code), active, returns)
         });
         let around = found.as_ref().map(|found| found.around(address)).unwrap_or_default();
         around.into_iter().cloned().collect()
