@@ -16,6 +16,15 @@ use parallax_testkit::needs::{self, Without};
 use planted::{Program, WORK, assert_path, end_all, paths, sent, time_of, times};
 use serde_json::Value;
 
+/// A quarter of the time is in `small`, and the rest in `large`.
+fn assert_planted_shares(archive: &Path) {
+    let times = times(archive, "cputime", "inclusive");
+    let (small, large) = (time_of(&times, "small"), time_of(&times, "large"));
+    assert!(small + large > 0.1, "too little was recorded: {times:?}");
+    let share = large / (small + large);
+    assert!((share - 0.75).abs() < 0.08, "{share} of the time in `large`, planted 0.75: {times:?}");
+}
+
 #[test]
 fn a_program_with_planted_shares_has_them_in_the_flat_view() {
     let text = r"
@@ -29,14 +38,7 @@ fn a_program_with_planted_shares_has_them_in_the_flat_view() {
         return;
     };
     for archive in program.recorded(&["./app"]) {
-        let times = times(&archive, "cputime", "inclusive");
-        let (small, large) = (time_of(&times, "small"), time_of(&times, "large"));
-        assert!(small + large > 0.1, "too little was recorded: {times:?}");
-        let share = large / (small + large);
-        assert!(
-            (share - 0.75).abs() < 0.08,
-            "{share} of the time in `large`, planted 0.75: {times:?}"
-        );
+        assert_planted_shares(&archive);
         let flat = printed(&["flat", archive.to_str().unwrap()]);
         assert!(flat.starts_with("Functions by CPUTIME"), "{flat}");
     }
@@ -63,14 +65,7 @@ fn names_and_shares_are_there_where_no_processor_was_free() {
         other.wait().unwrap();
     }
     for archive in archives {
-        let times = times(&archive, "cputime", "inclusive");
-        let (small, large) = (time_of(&times, "small"), time_of(&times, "large"));
-        assert!(small + large > 0.1, "too little was recorded: {times:?}");
-        let share = large / (small + large);
-        assert!(
-            (share - 0.75).abs() < 0.08,
-            "{share} of the time in `large`, planted 0.75: {times:?}"
-        );
+        assert_planted_shares(&archive);
         assert_path(&paths(&archive, &["main", "large", "work"]), "main > large > work");
     }
 }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use common::{compile, printed, rows, takes_samples};
+use common::{compile, printed, rows, takes_samples, tree};
 use parallax_testkit::needs::{self, Without};
 
 /// Pages that `few` and `many` touch first, each below `touch`, in each of two threads.
@@ -80,18 +80,14 @@ impl Program {
 
 /// A value of each function below others: `few > touch`.
 fn values(archive: &str, metric: &str, column: &str) -> Vec<(String, f64)> {
-    let mut stack: Vec<(u64, String)> = Vec::new();
     let mut found = Vec::new();
-    for row in rows(&["tree", archive, "--all", "--metric", metric]) {
-        let depth = row["depth"].as_u64().unwrap();
-        stack.retain(|(other, _)| *other < depth);
-        stack.push((depth, row["name"].as_str().unwrap().to_owned()));
+    for (names, row) in tree(&["tree", archive, "--all", "--metric", metric]) {
         // Values of functions include those of their loops and lines.
         if row["kind"] != "function" {
             continue;
         }
         let known = ["few", "many", "touch", "spin"];
-        let names = stack.iter().map(|(_, name)| name.as_str());
+        let names = names.iter().map(String::as_str);
         let path: Vec<&str> = names.filter(|name| known.contains(name)).collect();
         found.push((path.join(" > "), row[column].as_f64().unwrap_or_default()));
     }

@@ -51,19 +51,12 @@ impl Program {
 /// The tree of a metric: each context with the names of those above it, from the one with the given
 /// name on, and its row.
 fn tree(archive: &str, metric: &str, from: &str) -> Vec<(String, Map<String, Value>)> {
-    let mut stack: Vec<(u64, String)> = Vec::new();
-    let mut found = Vec::new();
-    for row in rows(&["tree", archive, "--all", "--metric", metric]) {
-        let depth = row["depth"].as_u64().unwrap();
-        stack.retain(|(other, _)| *other < depth);
-        stack.push((depth, row["name"].as_str().unwrap().to_owned()));
-        let names = stack.iter().map(|(_, name)| name.as_str());
-        let path: Vec<&str> = names.skip_while(|name| *name != from).collect();
-        if !path.is_empty() {
-            found.push((path.join(" > "), row));
-        }
-    }
-    found
+    let all = common::tree(&["tree", archive, "--all", "--metric", metric]).into_iter();
+    let below = all.filter_map(|(names, row)| {
+        let first = names.iter().position(|name| name == from)?;
+        Some((names[first..].join(" > "), row))
+    });
+    below.collect()
 }
 
 fn sum(tree: &[(String, Map<String, Value>)], path: &str, column: &str) -> f64 {

@@ -34,6 +34,18 @@ pub(crate) fn rows(arguments: &[&str]) -> Vec<Map<String, Value>> {
     rows_of(&answer(arguments))
 }
 
+/// The rows of a tree, each with the names of its context and of those above it, the outermost first.
+pub(crate) fn tree(arguments: &[&str]) -> Vec<(Vec<String>, Map<String, Value>)> {
+    let mut above: Vec<(u64, String)> = Vec::new();
+    let with_path = |row: Map<String, Value>| {
+        let depth = row["depth"].as_u64().unwrap();
+        above.retain(|(other, _)| *other < depth);
+        above.push((depth, row["name"].as_str().unwrap().to_owned()));
+        (above.iter().map(|(_, name)| name.clone()).collect(), row)
+    };
+    rows(arguments).into_iter().map(with_path).collect()
+}
+
 /// The rows of a table in JSON, each by the names of its columns.
 pub(crate) fn rows_of(answer: &Value) -> Vec<Map<String, Value>> {
     let columns = answer["columns"].as_array().unwrap();

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use parallax_testkit::needs::{self, Without};
 use serde_json::{Map, Value};
 
-use super::common::{compile, rows, skip};
+use super::common::{compile, rows, skip, tree};
 
 /// What may take samples, as it is chosen.
 const SAMPLERS: [&str; 2] = ["perf-event", "ptrace"];
@@ -107,15 +107,9 @@ pub(crate) fn time_of(times: &[(String, f64)], name: &str) -> f64 {
 /// Call paths that have processor time, from the outermost function that a test knows to the
 /// innermost, without what the system puts above and below.
 pub(crate) fn paths(archive: &Path, known: &[&str]) -> Vec<String> {
-    let tree = rows(&["tree", archive.to_str().unwrap(), "--all", "--metric", "realtime"]);
-    let mut stack: Vec<(u64, String)> = Vec::new();
     let mut found = Vec::new();
-    for row in tree {
-        let depth = row["depth"].as_u64().unwrap();
-        let name = row["name"].as_str().unwrap().to_owned();
-        stack.retain(|(above, _)| *above < depth);
-        stack.push((depth, name));
-        let path = stack.iter().map(|(_, name)| name.as_str());
+    for (names, _) in tree(&["tree", archive.to_str().unwrap(), "--all", "--metric", "realtime"]) {
+        let path = names.iter().map(String::as_str);
         let path: Vec<&str> = path.filter(|name| known.contains(name)).collect();
         let path = path.join(" > ");
         if !path.is_empty() && !found.contains(&path) {
