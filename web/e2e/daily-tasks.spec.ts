@@ -58,7 +58,7 @@ test("find where an ensemble stops scaling", async ({ page }) => {
   const by = new Counted(page);
   await by.start();
   await by.click(sample(page, /A reactor on 1 to 8 ranks/));
-  await expect(page.getByTestId("verdict-sentences")).toContainText(/No speed-up for input i3: no run is faster than that on 1 core/);
+  await expect(page.getByTestId("verdict-sentences")).toContainText(/No speedup for input i3: no run is faster than that on 1 core/);
   await expect(page.getByTestId("verdict-loss").first()).toBeVisible();
   by.expectAsDocumented("Find where an ensemble stops scaling");
 });

@@ -395,7 +395,7 @@ fn the_verdict_names_the_planted_culprit() {
     assert!(text.contains("91 % of the program's overhead is in region 1.2, checkpoint"), "{text}");
     let text = found[2].text();
     assert!(text.contains("Efficiency does not depend on the input"), "{text}");
-    let expected = "No speed-up for input i2: no run is faster than that on 1 core (efficiency 50 % on 2 cores).";
+    let expected = "No speedup for input i2: no run is faster than that on 1 core (efficiency 50 % on 2 cores).";
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("Has 91 % of the program's overhead (15.0 core-seconds"), "{text}");
 }
@@ -437,7 +437,7 @@ fn no_speed_up_is_told_of_the_cores_that_there_are() {
     let said = |most_cores| {
         verdicts(&program, VerdictOptions { most_cores, ..VerdictOptions::default() })[0].text()
     };
-    let expected = "No speed-up: the shortest time, on 2 cores, is 95 % of that on 1 core \
+    let expected = "No speedup: the shortest time, on 2 cores, is 95 % of that on 1 core \
                     (efficiency 53 % on 2 cores).";
     assert!(said(Some(2)).contains(expected), "{}", said(Some(2)));
     // With four cores there is one.

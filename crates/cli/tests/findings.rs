@@ -146,7 +146,7 @@ fn judged(row: &Row, answer: Result<(Vec<Value>, String), String>) -> Said {
             let is_answer = |line: &&str| {
                 line.contains("scaling ")
                     || line.contains("Efficiency")
-                    || line.starts_with("No speed-up")
+                    || line.starts_with("No speedup")
                     || line.contains("iterations")
                     || line.starts_with("Phases that")
             };

@@ -123,10 +123,10 @@ fn no_speed_up(
     let there = format!("efficiency {} on {}", percent(efficiency), cores_word(next));
     let on_base = cores_word(base);
     Some(if largest <= 1.0 {
-        format!("No speed-up{input}: no run is faster than that on {on_base} ({there}).")
+        format!("No speedup{input}: no run is faster than that on {on_base} ({there}).")
     } else {
         format!(
-            "No speed-up{input}: the shortest time, on {}, is {} of that on {on_base} ({there}).",
+            "No speedup{input}: the shortest time, on {}, is {} of that on {on_base} ({there}).",
             cores_word(fastest),
             percent(1.0 / largest),
         )
@@ -142,7 +142,7 @@ fn about_super_linear(maps: &Maps, verdict: &Verdict) -> Option<String> {
     let largest = of_input.reduce(|most, next| if next.1 > most.1 { next } else { most });
     let (core_idx, efficiency) = largest.filter(|(_, value)| *value > SUPER_LINEAR)?;
     Some(format!(
-        "Speed-up is super-linear (efficiency {} on {}): each core works less than on the baseline, \
+        "Speedup is super-linear (efficiency {} on {}): each core works less than on the baseline, \
          because of caches, or the runs did not do the same work.",
         percent(efficiency),
         cores_word(*maps.cores.get(core_idx)?),

@@ -67,8 +67,7 @@ fn runs_that_get_slower_do_not_scale_because_their_waiting_costs_no_cpu_time() {
     });
     let (answer, notes) = asked(&traced);
     let said = verdict(&answer);
-    let expected =
-        "No speed-up: no run is faster than that on 1 core (efficiency 44 % on 2 cores).";
+    let expected = "No speedup: no run is faster than that on 1 core (efficiency 44 % on 2 cores).";
     assert!(said.contains(expected), "{said}");
     let time = &answer.maps(0).unwrap().time;
     let seconds: Vec<f64> = (0..3).filter_map(|at| time.get(0, at)).collect();
