@@ -66,3 +66,10 @@ pub fn durations(starts: &[u64], ends: &[u64]) -> Vec<u64> {
         ends.iter().zip(&starts[piece]).map(|(end, start)| end.saturating_sub(*start)).collect()
     }))
 }
+
+/// The same values with 64 bits.
+pub(crate) fn widened(values: &[u32]) -> Vec<u64> {
+    concat(&map_pieces(values.len(), |piece| {
+        values[piece].iter().map(|&value| value.into()).collect()
+    }))
+}

@@ -1,6 +1,7 @@
 //! Operations on columns of whole numbers, such as those of trace events: [`filter()`],
 //! [`gather`], [`sort()`], [`group()`], [`join()`], [`histogram()`],
-//! [`nearest()`], [`times_in_cells`], [`products()`].
+//! [`nearest()`], [`times_in_cells`], [`products()`]; and those on all columns of a table,
+//! [`ColumnTable`].
 //!
 //! These run on all cores of the processor; `parallax-gpu` has the same operations on a GPU, with the
 //! same results, bit for bit. What could depend on an order of work is defined by the order of the
@@ -11,29 +12,37 @@
 #![cfg_attr(not(test), warn(clippy::cast_possible_truncation))]
 
 mod cells;
+mod choice;
 mod compute;
+mod error;
 mod events;
 mod filter;
 mod group;
 mod histogram;
 mod join;
+mod memory;
 mod moments;
 mod nearest;
 mod pieces;
 mod products;
 mod sort;
+mod table;
 
 pub use cells::{Bins, Cells, times_in_cells};
+pub use choice::DeviceChoice;
 pub use compute::{Compute, Computed, Processor};
+pub use error::TableError;
 pub use events::{Events, Keys, summarise};
 pub use filter::{durations, filter, gather};
 pub use group::{Groups, group};
 pub use histogram::histogram;
 pub use join::{Pairs, TooManyPairs, join};
+pub use memory::{Host, Memory, Shared};
 pub use moments::{Moments, Squares};
 pub use nearest::nearest;
 pub use products::{Products, products};
 pub use sort::{sort, sort_by, sort_u32};
+pub use table::{ColumnTable, HostValues, TableColumn};
 
 /// How many rows a column has at most: numbers of rows are `u32`, and there is one for "none".
 pub const MAX_ROWS: usize = u32::MAX as usize;

@@ -48,7 +48,7 @@ impl Planner {
 
 /// Below this many events the processor is done before a device has begun: on an H200 with 16 cores
 /// next to it a device takes a millisecond for ten events.
-const FEW: usize = 500_000;
+pub(crate) const FEW: usize = 500_000;
 
 /// Events that times are estimated from: of this many, and of eight times as many.
 const SAMPLE: usize = 1 << 15;

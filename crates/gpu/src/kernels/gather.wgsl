@@ -64,6 +64,22 @@ fn word(
 #end
 }
 
+// Narrow values as wide ones.
+@compute @workgroup_size(WG)
+fn widen(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let base = base_of(workgroup, grid, local);
+#for J
+        let i = base + J * WG;
+        if (i < P.n) {
+            wide_out[i] = vec2(narrow[i], 0u);
+        }
+#end
+}
+
 // `wide` less `minus`; 0 where that is greater.
 @compute @workgroup_size(WG)
 fn subtract(
