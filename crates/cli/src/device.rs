@@ -1,45 +1,23 @@
 //! Where operations on many rows run: `--device`.
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use parallax_columns::{Compute, Processor};
 
-/// What `--device` says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DeviceChoice {
-    /// Where it takes less time.
-    Auto,
-    /// The processor.
-    Cpu,
-    /// The GPU with this number.
-    Gpu(usize),
-}
+pub(crate) use parallax_columns::DeviceChoice;
 
-impl FromStr for DeviceChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text} is not a device; expected auto, cpu, gpu or gpu:N");
-        match text {
-            "auto" => Ok(Self::Auto),
-            "cpu" => Ok(Self::Cpu),
-            "gpu" => Ok(Self::Gpu(0)),
-            _ => {
-                let number = text.strip_prefix("gpu:").ok_or_else(wrong)?;
-                number.parse().map(Self::Gpu).map_err(|_| wrong())
-            }
-        }
-    }
-}
-
-impl DeviceChoice {
+/// What does the operations for a choice.
+pub(crate) trait Chosen {
     /// What does the operations.
     ///
     /// # Errors
     /// When a GPU was asked for by its number, and cannot be had.
+    fn compute(self) -> anyhow::Result<Arc<dyn Compute>>;
+}
+
+impl Chosen for DeviceChoice {
     #[cfg(feature = "gpu")]
-    pub(crate) fn compute(self) -> anyhow::Result<Arc<dyn Compute>> {
+    fn compute(self) -> anyhow::Result<Arc<dyn Compute>> {
         use anyhow::Context as _;
         use parallax_gpu::{Gpu, Planner};
         Ok(match self {
@@ -52,12 +30,8 @@ impl DeviceChoice {
         })
     }
 
-    /// What does the operations.
-    ///
-    /// # Errors
-    /// When a GPU was asked for, which this build cannot use.
     #[cfg(not(feature = "gpu"))]
-    pub(crate) fn compute(self) -> anyhow::Result<Arc<dyn Compute>> {
+    fn compute(self) -> anyhow::Result<Arc<dyn Compute>> {
         match self {
             Self::Cpu => Ok(Arc::new(Processor::default())),
             Self::Auto => Ok(Arc::new(Processor { reason: WITHOUT.to_owned() })),

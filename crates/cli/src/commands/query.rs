@@ -11,7 +11,7 @@ use parallax_wire::{Cell, Cells};
 use super::Context;
 use crate::args::{Database, PartArgs, PruneArgs, nanoseconds};
 use crate::choice::names;
-use crate::device::DeviceChoice;
+use crate::device::{Chosen as _, DeviceChoice};
 use crate::text::{Show, Style, TextTable, count, quantity};
 
 const EXAMPLES: &str = "\
