@@ -100,9 +100,10 @@ impl Libraries {
 /// Minor versions of CPython 3 that the package is for.
 const MINORS: std::ops::RangeInclusive<u32> = 10..=14;
 /// Tests of what the native module does, which other versions of CPython run as well.
-const CORE_TESTS: [&str; 6] = [
+const CORE_TESTS: [&str; 7] = [
     "crates/python/tests/test_opening.py",
     "crates/python/tests/test_tables.py",
+    "crates/python/tests/test_devices.py",
     "crates/python/tests/test_questions.py",
     "crates/python/tests/test_lifetimes.py",
     "crates/python/tests/test_hpcanalysis.py",

@@ -194,7 +194,7 @@ fn page(run: &mut Run) -> Result<()> {
 /// tool can use GPUs.
 pub(crate) const FEATURES: [&str; 2] = [
     "--features",
-    "parallax-wire/typescript,parallax-cli/gpu,parallax-cli/sql,parallax-cli/cluster,parallax-cli/store,parallax-python/sql,parallax-python/store",
+    "parallax-wire/typescript,parallax-cli/gpu,parallax-cli/sql,parallax-cli/cluster,parallax-cli/store,parallax-python/gpu,parallax-python/sql,parallax-python/store",
 ];
 
 /// The command that runs unit and integration tests.

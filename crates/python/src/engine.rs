@@ -11,6 +11,7 @@ use parallax_protocol::ErrorReply;
 use pyo3::prelude::*;
 
 use crate::archives::CachedArchives;
+use crate::process;
 #[cfg(feature = "sql")]
 use crate::statement;
 use crate::stream::Stream;
@@ -25,8 +26,6 @@ pub(crate) struct Shared {
     dispatcher: Dispatcher,
     archives: CachedArchives,
     num_roots: AtomicU64,
-    /// The process that made it: threads do not survive a fork.
-    process: u32,
     #[cfg(feature = "sql")]
     statements: statement::Engines,
 }
@@ -58,13 +57,13 @@ impl Engine {
         let dispatcher = Dispatcher::new(Limits::default())
             .with_max_items(usize::MAX)
             .with_archives(Box::new(archives.clone()));
-        let process = std::process::id();
+        // Whoever is forked from here has no threads.
+        process::is_first();
         Self {
             shared: Arc::new(Shared {
                 dispatcher,
                 archives,
                 num_roots: AtomicU64::new(0),
-                process,
                 #[cfg(feature = "sql")]
                 statements: statement::Engines::default(),
             }),
@@ -149,7 +148,7 @@ impl Engine {
 impl Engine {
     /// What answers, unless this process is a copy without its threads.
     fn usable(&self, py: Python<'_>) -> PyResult<Arc<Shared>> {
-        self.shared.check_process().map_err(|error| failure(py, &error))?;
+        process::check().map_err(|error| failure(py, &error))?;
         Ok(Arc::clone(&self.shared))
     }
 }
@@ -166,7 +165,7 @@ impl Item {
 impl Open {
     /// Answers a request about it.
     pub(crate) fn ask(&self, request: &str, control: &Control) -> Result<AnswerTables, ErrorReply> {
-        self.shared.check_process()?;
+        process::check()?;
         self.shared.ask(request, control)
     }
 }
@@ -174,7 +173,7 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         // A forked process has a copy, whose locks another thread may have held at that moment.
-        if self.shared.process != std::process::id() {
+        if !process::is_first() {
             return;
         }
         let request = serde_json::json!({ "ask": "close", "with": { "item": self.key } });
@@ -184,17 +183,6 @@ impl Drop for Open {
 }
 
 impl Shared {
-    /// Refuses in a process that is a copy without the threads of the one that made it.
-    fn check_process(&self) -> Result<(), ErrorReply> {
-        if self.process == std::process::id() {
-            return Ok(());
-        }
-        let what = "Parallax was used before this process was forked, and its threads are gone";
-        Err(ErrorReply::new("process", what).with_hint(
-            "start processes with `spawn` or `forkserver`, or import parallax after the fork",
-        ))
-    }
-
     fn ask(&self, request: &str, control: &Control) -> Result<AnswerTables, ErrorReply> {
         let mut answer = self.dispatcher.answer_tables(request, control)?;
         answer.tables.iter_mut().for_each(|(_, table)| make_texts_unique(table));

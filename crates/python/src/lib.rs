@@ -6,7 +6,12 @@
 //! here.
 
 mod archives;
+mod device;
+mod device_columns;
 mod engine;
+#[cfg(feature = "gpu")]
+mod gpus;
+mod process;
 #[cfg(feature = "sql")]
 mod statement;
 mod stream;
@@ -23,6 +28,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(device::devices, module)?)?;
+    module.add_class::<device::DeviceTable>()?;
     module.add_class::<engine::Engine>()?;
     module.add_class::<engine::Item>()?;
     module.add_class::<stream::Stream>()?;

@@ -28,6 +28,10 @@ impl Table {
     pub(crate) fn new(table: parallax_protocol::Table) -> Self {
         Self { table }
     }
+
+    pub(crate) fn table(&self) -> &parallax_protocol::Table {
+        &self.table
+    }
 }
 
 /// Makes texts that repeat unique, as readers expect of dictionaries: the engine stores the name of

@@ -217,7 +217,9 @@ const CRATES: &[Crate] = &[
         is_for_browser: false,
         uses: &[
             "parallax-base",
+            "parallax-columns",
             "parallax-dispatch",
+            "parallax-gpu",
             "parallax-places",
             "parallax-protocol",
             "parallax-sql",

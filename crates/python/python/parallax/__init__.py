@@ -10,9 +10,11 @@ and tables, which any reader of Arrow takes without a copy.
 """
 
 from ._answers import Answer, Record
+from ._device import Device, DeviceColumn, DeviceTable, devices
 from ._errors import (
     CancelledError,
     DefectError,
+    DeviceError,
     ForkError,
     MisuseError,
     MissingLibraryError,
@@ -33,6 +35,10 @@ __all__ = [
     "CancelledError",
     "Context",
     "DefectError",
+    "Device",
+    "DeviceColumn",
+    "DeviceError",
+    "DeviceTable",
     "Ensemble",
     "Experiment",
     "Field",
@@ -48,6 +54,7 @@ __all__ = [
     "TableStream",
     "Tree",
     "__version__",
+    "devices",
     "from_extrap",
     "from_hatchet",
     "open",

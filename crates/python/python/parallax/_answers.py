@@ -12,9 +12,10 @@ from ._charts import Chart, chart_of
 from ._table import Table, main_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from . import _native
+    from ._device import DeviceTable
     from ._table import Value
 
 
@@ -172,6 +173,10 @@ class Answer:
     def to_cudf(self) -> Any:
         """The first table as a ``cudf.DataFrame``."""
         return self.table.to_cudf()
+
+    def to_device(self, device: str = "auto", *, columns: Sequence[str] | None = None) -> DeviceTable:
+        """The first table on a device: :meth:`Table.to_device`."""
+        return self.table.to_device(device, columns=columns)
 
     def chart(self, max_rows: int = 5_000) -> Chart:
         """A specification of Vega-Lite, which is a dictionary, with the values of the first rows.

@@ -41,6 +41,10 @@ class ForkError(ParallaxError, RuntimeError):
     """This process was forked from one that had used Parallax."""
 
 
+class DeviceError(ParallaxError, RuntimeError):
+    """A device cannot be used, or has no room."""
+
+
 class DefectError(ParallaxError, RuntimeError):
     """Parallax itself is wrong."""
 
@@ -59,6 +63,7 @@ _KINDS: dict[str, type[ParallaxError]] = {
     "read": ReadError,
     "unknown_item": ReadError,
     "cancelled": CancelledError,
+    "device": DeviceError,
     "process": ForkError,
 }
 

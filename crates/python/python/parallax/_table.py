@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ._errors import MissingLibraryError, MisuseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from . import _native
+    from ._device import DeviceTable
 
 Value = bool | int | float | str | None
 """A value of a table."""
@@ -142,6 +143,32 @@ class Table:
     def to_cudf(self) -> Any:
         """The same as a ``cudf.DataFrame``, in the memory of a GPU."""
         return import_library("cudf", "cudf").DataFrame.from_arrow(self.to_arrow())
+
+    def to_device(self, device: str = "auto", *, columns: Sequence[str] | None = None) -> DeviceTable:
+        """Its columns on a device, where they stay from one operation to the next.
+
+        Whole numbers that are not negative can be there, and names; not nulls.
+
+        Parameters
+        ----------
+        device
+            ``cpu``, ``gpu`` or ``gpu:N``, as :func:`devices` lists them; ``auto`` is a GPU for large
+            tables, where there is one.
+        columns
+            The columns; default: all that can be there, with a warning about the others.
+
+        Raises
+        ------
+        DeviceError
+            When the device is not there, or has no room.
+
+        Examples
+        --------
+        >>> samples = experiment.trace().to_device("gpu:0")
+        """
+        from ._device import to_device
+
+        return to_device(self._native, device, columns)
 
     def __reduce__(self) -> Any:
         # Its values belong to the engine of this process.
