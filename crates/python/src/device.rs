@@ -1,5 +1,6 @@
 //! [`DeviceTable`]: columns of a table that stay on a device from one operation to the next.
 
+#[cfg(feature = "gpu")]
 use std::sync::Arc;
 
 use parallax_base::threads;
@@ -26,13 +27,22 @@ pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<DeviceText>> {
     let count = threads::count();
     let count = format!("{count} {}", if count == 1 { "thread" } else { "threads" });
     let processor = ["cpu".to_owned(), count, "processor".to_owned(), String::new(), String::new()];
-    let mut all = vec![processor];
-    #[cfg(feature = "gpu")]
-    all.extend(py.detach(parallax_gpu::devices).into_iter().map(|found| {
+    let gpus = py.detach(gpus);
+    Ok(std::iter::once(processor).chain(gpus).collect())
+}
+
+#[cfg(feature = "gpu")]
+fn gpus() -> Vec<DeviceText> {
+    let all = parallax_gpu::devices().into_iter().map(|found| {
         let parallax_gpu::DeviceInfo { number, name, kind, interface, driver } = found;
         [format!("gpu:{number}"), name, kind.name().to_owned(), interface, driver]
-    }));
-    Ok(all)
+    });
+    all.collect()
+}
+
+#[cfg(not(feature = "gpu"))]
+fn gpus() -> Vec<DeviceText> {
+    Vec::new()
 }
 
 /// Columns on a device. Operations run there and give tables there; only groups, counts and what is
@@ -74,15 +84,17 @@ macro_rules! there {
     };
 }
 
-/// Why an operation has no result: for the caller, and whether its GPU has failed.
+/// Why an operation has no result.
 struct Failed {
     reply: ErrorReply,
+    /// Its GPU does nothing any more.
+    #[cfg(feature = "gpu")]
     is_lost: bool,
 }
 
 impl From<TableError<parallax_columns::TooManyPairs>> for Failed {
     fn from(error: TableError<parallax_columns::TooManyPairs>) -> Self {
-        Self { reply: ErrorReply::new("misuse", error.to_string()), is_lost: false }
+        ErrorReply::new("misuse", error.to_string()).into()
     }
 }
 
@@ -90,7 +102,7 @@ impl From<TableError<parallax_columns::TooManyPairs>> for Failed {
 impl From<TableError<GpuError>> for Failed {
     fn from(error: TableError<GpuError>) -> Self {
         let TableError::Memory(error) = error else {
-            return Self { reply: ErrorReply::new("misuse", error.to_string()), is_lost: false };
+            return ErrorReply::new("misuse", error.to_string()).into();
         };
         let reply = match &error {
             GpuError::TooManyPairs => ErrorReply::new("misuse", error.to_string()),
@@ -104,7 +116,11 @@ impl From<TableError<GpuError>> for Failed {
 
 impl From<ErrorReply> for Failed {
     fn from(reply: ErrorReply) -> Self {
-        Self { reply, is_lost: false }
+        Self {
+            reply,
+            #[cfg(feature = "gpu")]
+            is_lost: false,
+        }
     }
 }
 

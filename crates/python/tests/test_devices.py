@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy
@@ -185,6 +186,29 @@ def test_devices_give_the_same_bits(reactor: parallax.Experiment) -> None:
                 groups = some.group("context_id", of="lasts").to_arrow()
                 results.append((some.to_arrow(), groups, some.histogram("lasts", [0, 10, 10**7])))
             assert results[0] == results[1], (columns, rows)
+
+
+def test_threads_share_a_device(trace: parallax.Table, device: str) -> None:
+    there = trace.to_device(device).with_durations()
+
+    def work(context: int) -> object:
+        some = there.filter("context_id", context, context + 9).sort("duration_ns")
+        return some.to_arrow(), some.group("location", of="duration_ns").to_arrow()
+
+    contexts = sorted(set(trace["context_id"]))[:20]  # type: ignore[type-var]
+    alone = [work(context) for context in contexts]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, contexts * 5)) == alone * 5
+
+
+def test_a_join_with_more_pairs_than_rows_is_refused(
+    reactor: parallax.Experiment, device: str
+) -> None:
+    one = "SELECT profile_id - profile_id AS k FROM samples"
+    there = reactor.sql(f"{one} UNION ALL {one} UNION ALL {one}").to_device(device)
+    assert there["k"].type == "u32"
+    with pytest.raises(parallax.MisuseError, match="more .*pairs|pairs .* more"):
+        there.join(there, "k")
 
 
 def test_sums_of_more_than_64_bits_are_null_and_their_means_are_right(
