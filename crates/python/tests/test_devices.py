@@ -241,8 +241,9 @@ def test_numpy_reads_columns_by_dlpack(trace: parallax.Table, device: str) -> No
         assert (column.name, column.device, len(column)) == (name, device, len(there))
         values = numpy.from_dlpack(column, device="cpu")
         assert values.dtype == kind and values.tolist() == expected[name]
-        copy = numpy.from_dlpack(column, device="cpu", copy=True)
-        assert copy.flags.writeable and copy.tolist() == expected[name]
+        if int(pyarrow.__version__.split(".")[0]) >= 26:
+            copy = numpy.from_dlpack(column, device="cpu", copy=True)
+            assert copy.flags.writeable and copy.tolist() == expected[name]
     del there, column
     gc.collect()
     assert values.tolist() == expected["profile_id"]
@@ -394,5 +395,5 @@ def test_an_earlier_pyarrow_passes_columns_on(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         assert numpy.from_dlpack(column).tolist() == values.to_pylist()
-    with pytest.raises(BufferError, match="this version of pyarrow"):
+    with pytest.raises(BufferError, match="pyarrow before version 26"):
         numpy.from_dlpack(column, copy=True)

@@ -300,7 +300,7 @@ class DeviceTable:
 class DeviceColumn:
     """A column of a :class:`DeviceTable`, which libraries read by DLPack.
 
-    In the memory of the host, ``numpy.from_dlpack(column)`` and ``torch.from_dlpack(column)`` share
+    In the memory of the host, ``numpy.from_dlpack(column)`` and ``jax.numpy.from_dlpack(column)`` share
     the values, which must not be changed there. From a GPU, ``numpy.from_dlpack(column, device="cpu")``
     copies them. This needs pyarrow.
     """
@@ -387,9 +387,9 @@ class DeviceColumn:
         try:
             return values.__dlpack__(**options)
         except TypeError:
-            # Earlier versions of pyarrow have none of these.
+            # Before version 26, pyarrow has none of these.
             if copy:
-                raise BufferError("this version of pyarrow cannot copy for DLPack") from None
+                raise BufferError("pyarrow before version 26 makes no copies for DLPack") from None
             return values.__dlpack__()
 
     def __repr__(self) -> str:
