@@ -1,10 +1,14 @@
 """How long the package takes: to import, to open, to slice, and to hand over.
 
     python crates/python/bench.py DATABASE [PATH OF THE TOOL parallax]
+    python crates/python/bench.py --devices DATABASE
 
 Medians of several runs, in milliseconds. The database should be large: `cargo xtask generate
 hpctoolkit --ranks 1000 --contexts 2500 OUT` makes one with millions of values. Build the wheel for
 this (`cargo xtask wheel`); a development build is several times slower.
+
+`--devices` has operations on the samples of a trace instead, on each device and by pandas, for a
+wheel with the feature `gpu`.
 """
 
 from __future__ import annotations
@@ -46,7 +50,44 @@ def imported() -> float:
     return statistics.median(once() for _ in range(RUNS))
 
 
+def on_devices(database: str) -> None:
+    """Copies of a trace to each device, and operations there, which bring nothing back but groups."""
+    import pandas
+
+    import parallax
+
+    experiment = parallax.open(database)
+    assert isinstance(experiment, parallax.Experiment)
+    table = experiment.trace(is_raw=True).rows
+    frame = table.to_pandas()
+    least = int((frame["end_ns"] - frame["start_ns"]).quantile(0.7))
+    print(f"{len(table):,} samples; {least:,} ns or longer are kept")
+
+    def by_pandas(frame: pandas.DataFrame) -> object:
+        long = frame.assign(duration_ns=frame["end_ns"] - frame["start_ns"])
+        long = long[long["duration_ns"] >= least].sort_values("start_ns", kind="stable")
+        by_context = long.groupby("context_id")["duration_ns"]
+        return by_context.agg(["count", "sum", "min", "max", "mean", "var"])
+
+    def by_device(there: parallax.DeviceTable) -> object:
+        long = there.with_durations().filter("duration_ns", least).sort("start_ns")
+        return long.group("context_id", of="duration_ns")
+
+    print(f"pandas: filter, sort, group  {median(lambda: by_pandas(frame)):10.1f} ms")
+    for device in parallax.devices():
+        print(f"{device.device} ({device.name}, {device.kind})")
+        there = table.to_device(device.device)
+        # Once for the kernels to be compiled.
+        by_device(there)
+        print(f"  copied there               {median(lambda at=device.device: table.to_device(at)):10.1f} ms")
+        print(f"  filter, sort, group        {median(lambda there=there: by_device(there)):10.1f} ms")
+        print(f"  copied back                {median(there.to_table):10.1f} ms")
+
+
 def main() -> None:
+    if sys.argv[1] == "--devices":
+        on_devices(sys.argv[2])
+        return
     database = sys.argv[1]
     print(f"import parallax              {imported():10.1f} ms")
 

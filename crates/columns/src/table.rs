@@ -269,7 +269,8 @@ impl<M: Memory, A: Clone> ColumnTable<M, A> {
             [major, minor] => (self.key(minor)?, Some(self.key(major)?)),
             _ => return Err(TableError::NumberOfKeys { keys: by.len() }),
         };
-        Ok(self.memory.group(minor, major.map(AsRef::as_ref), &*self.widened(of)?)?)
+        let values = self.widened(of)?;
+        Ok(self.memory.group(minor, major.map(AsRef::as_ref), &values)?)
     }
 
     /// The pairs of rows of both tables that have equal keys, whose values have 32 bits: all columns of

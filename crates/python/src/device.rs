@@ -77,9 +77,9 @@ macro_rules! at {
 macro_rules! there {
     ($self:expr, $py:expr, $table:ident => $value:expr) => {
         match &$self.place {
-            Place::Host($table) => $self.with($py, || Ok(Place::Host($value?))),
+            Place::Host($table) => $self.with($py, move || Ok(Place::Host($value?))),
             #[cfg(feature = "gpu")]
-            Place::Gpu($table) => $self.with($py, || Ok(Place::Gpu($value?))),
+            Place::Gpu($table) => $self.with($py, move || Ok(Place::Gpu($value?))),
         }
     };
 }
@@ -136,7 +136,7 @@ impl DeviceTable {
         device: &str,
         columns: Option<Vec<String>>,
     ) -> PyResult<(Self, Vec<(String, String)>)> {
-        let made = py.detach(|| {
+        let made = py.detach(move || {
             process::check()?;
             let choice: DeviceChoice =
                 device.parse().map_err(|error: String| ErrorReply::new("misuse", error))?;
@@ -189,7 +189,7 @@ impl DeviceTable {
     /// not copied.
     #[pyo3(signature = (columns=None))]
     fn to_table(&self, py: Python<'_>, columns: Option<Vec<String>>) -> PyResult<Table> {
-        self.run(py, || {
+        self.run(py, move || {
             let columns = at!(&self.place, table => host_columns(table, columns.as_deref())?);
             Ok(Table::new(parallax_protocol::Table::new(columns)))
         })
@@ -203,8 +203,7 @@ impl DeviceTable {
 
     /// Some of the columns.
     fn select(&self, py: Python<'_>, columns: Vec<String>) -> PyResult<Self> {
-        let columns = words(&columns);
-        there!(self, py, table => table.select(&columns))
+        there!(self, py, table => table.select(&words(&columns)))
     }
 
     /// One more column: the time from one to another.
@@ -236,8 +235,7 @@ impl DeviceTable {
 
     /// The rows in ascending order of some columns.
     fn sort(&self, py: Python<'_>, columns: Vec<String>) -> PyResult<Self> {
-        let columns = words(&columns);
-        there!(self, py, table => table.sort(&columns))
+        there!(self, py, table => table.sort(&words(&columns)))
     }
 
     /// The rows with these numbers.
@@ -248,7 +246,7 @@ impl DeviceTable {
     /// Count, sum, extremes, mean and variance of a column by one or two others.
     fn group(&self, py: Python<'_>, by: Vec<String>, of: &str) -> PyResult<Table> {
         self.names_are_no_numbers(py, of)?;
-        self.run(py, || {
+        self.run(py, move || {
             let by = words(&by);
             at!(&self.place, table => {
                 let groups = table.group(&by, of)?;
@@ -305,7 +303,7 @@ impl DeviceTable {
     /// How many values of a column are in each interval.
     fn histogram(&self, py: Python<'_>, column: &str, edges: Vec<u64>) -> PyResult<Vec<u64>> {
         self.names_are_no_numbers(py, column)?;
-        self.run(py, || Ok(at!(&self.place, table => table.histogram(column, &edges)?)))
+        self.run(py, move || Ok(at!(&self.place, table => table.histogram(column, &edges)?)))
     }
 }
 
