@@ -64,7 +64,7 @@ pub trait Memory: Clone + Send + Sync {
     /// When there is no room for them.
     fn durations(&self, starts: &Self::Wide, ends: &Self::Wide) -> Result<Self::Wide, Self::Error>;
 
-    /// [`filter`].
+    /// [`filter()`].
     ///
     /// # Errors
     /// When there is no room for the result.
@@ -74,7 +74,7 @@ pub trait Memory: Clone + Send + Sync {
         range: RangeInclusive<u32>,
     ) -> Result<Self::Narrow, Self::Error>;
 
-    /// [`filter`].
+    /// [`filter()`].
     ///
     /// # Errors
     /// When there is no room for the result.
@@ -90,7 +90,7 @@ pub trait Memory: Clone + Send + Sync {
     /// When there is no room for the result.
     fn sort_narrow(&self, keys: &Self::Narrow) -> Result<Self::Narrow, Self::Error>;
 
-    /// [`sort`].
+    /// [`sort()`].
     ///
     /// # Errors
     /// When there is no room for the result.
@@ -116,7 +116,7 @@ pub trait Memory: Clone + Send + Sync {
         rows: &Self::Narrow,
     ) -> Result<Self::Wide, Self::Error>;
 
-    /// [`group`].
+    /// [`group()`].
     ///
     /// # Errors
     /// When there is no room for the result.
@@ -127,7 +127,7 @@ pub trait Memory: Clone + Send + Sync {
         values: &Self::Wide,
     ) -> Result<Groups, Self::Error>;
 
-    /// [`join`]: the rows of the left side, and those of the right one.
+    /// [`join()`]: the rows of the left side, and those of the right one.
     ///
     /// # Errors
     /// When there are too many pairs, or there is no room for them.
@@ -137,7 +137,7 @@ pub trait Memory: Clone + Send + Sync {
         right: &Self::Narrow,
     ) -> Result<(Self::Narrow, Self::Narrow), Self::Error>;
 
-    /// [`histogram`].
+    /// [`histogram()`].
     ///
     /// # Errors
     /// When it cannot be computed.
