@@ -8,6 +8,8 @@ use datafusion::sql::sqlparser::ast::{
     VisitMut as _, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use serde_json::{Map, Value as Json};
 
 use crate::SqlError;
@@ -17,6 +19,7 @@ use crate::SqlError;
 /// # Errors
 /// When one cannot be understood, or does not only read.
 pub(crate) fn read(text: &str) -> Result<Vec<Statement>, SqlError> {
+    limit_nesting(text)?;
     let parser = DFParserBuilder::new(text).with_dialect(&PostgreSqlDialect {}).build();
     let parsed = parser.and_then(|mut parser| parser.parse_statements()).map_err(SqlError::of)?;
     let mut statements: Vec<Statement> = parsed.into();
@@ -25,6 +28,58 @@ pub(crate) fn read(text: &str) -> Result<Vec<Statement>, SqlError> {
         name_fields(statement)?;
     }
     Ok(statements)
+}
+
+/// How deep a statement may be nested. What is nested is visited by functions that call themselves,
+/// some of which need kilobytes of the stack for a level.
+const MOST_NESTED: usize = 500;
+
+/// Refuses statements that are nested too deeply: by brackets, by chains of operators, and by what
+/// one `SELECT` takes from another.
+fn limit_nesting(text: &str) -> Result<(), SqlError> {
+    // What is no token is told by the parser, with its place.
+    let Ok(tokens) = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize() else { return Ok(()) };
+    // Conditions that are connected, and operators in one of them, for each bracket that is open.
+    let (mut open, mut chain, mut operators) = (Vec::new(), 0_usize, 0_usize);
+    let (mut outer, mut tables) = (0_usize, 0_usize);
+    for token in tokens {
+        match token {
+            Token::LParen | Token::LBracket => {
+                open.push((chain, operators));
+                outer += chain + operators + 1;
+                (chain, operators) = (0, 0);
+            }
+            Token::RParen | Token::RBracket => {
+                (chain, operators) = open.pop().unwrap_or((0, 0));
+                outer = outer.saturating_sub(chain + operators + 1);
+            }
+            Token::Comma => (chain, operators) = (0, 0),
+            Token::SemiColon => (chain, operators, outer, tables) = (0, 0, 0, 0),
+            Token::Word(word) => match word.keyword {
+                Keyword::SELECT | Keyword::JOIN | Keyword::VALUES => tables += 1,
+                Keyword::AND | Keyword::OR => {
+                    chain += 1;
+                    operators = 0;
+                }
+                Keyword::NOT | Keyword::CASE | Keyword::IS => chain += 1,
+                _ => {}
+            },
+            Token::Whitespace(_)
+            | Token::Number(..)
+            | Token::SingleQuotedString(_)
+            | Token::Period
+            | Token::EOF => {}
+            _ => operators += 1,
+        }
+        if outer + chain + operators + tables > MOST_NESTED {
+            return Err(SqlError::Misuse(format!(
+                "the statement is nested too deeply, or combines too many conditions or tables: more \
+                 than {MOST_NESTED} levels; write column IN (...) for many values, or several \
+                 statements"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses what does not only read.

@@ -68,6 +68,68 @@ fn mistakes_are_named() {
     }
 }
 
+/// A statement of which a part is repeated.
+type Repeated = fn(usize) -> String;
+
+/// Statements that are nested in all ways in which one can be.
+const NESTED: [Repeated; 9] = [
+    |n| vec!["SELECT 1 AS a"; n].join(" UNION ALL "),
+    |n| {
+        let one = |i| format!("depth = {i} OR context_id > {i}");
+        let all: Vec<_> = (0..n / 2).map(one).collect();
+        format!("SELECT count(*) FROM contexts WHERE {}", all.join(" OR "))
+    },
+    |n| format!("SELECT {} FROM contexts LIMIT 1", vec!["depth"; n].join(" + ")),
+    |n| format!("SELECT {}1{}", "(1 + ".repeat(n / 2), ")".repeat(n / 2)),
+    |n| format!("SELECT {}true", "NOT ".repeat(n)),
+    |n| format!("SELECT {}1{}", "CASE WHEN true THEN ".repeat(n), " END".repeat(n)),
+    |n| {
+        let (open, close) = ("(SELECT * FROM ".repeat(n / 2), ")".repeat(n / 2));
+        format!("SELECT * FROM {open}contexts{close} LIMIT 1")
+    },
+    |n| {
+        let more = (1..n).map(|i| format!(", c{i} AS (SELECT a FROM c{})", i - 1));
+        let more: String = more.collect();
+        format!("WITH c0 AS (SELECT 1 AS a){more} SELECT * FROM c{}", n - 1)
+    },
+    |n| format!("SELECT {}1{}", "abs(".repeat(n), ")".repeat(n)),
+];
+
+#[test]
+fn statements_that_are_nested_deeply_end_with_a_result_or_an_error() {
+    let opened = opened(&fixture(PROFILE));
+    // Python and servers have threads of this size.
+    let small = std::thread::Builder::new().stack_size(2 << 20);
+    let asked = small.spawn(move || {
+        let session = session(&opened);
+        for nested in NESTED {
+            for n in [20, 100, 240, 480] {
+                // A few are too deep for the parser, which says so.
+                if let Err(error) = session.query(&nested(n), &Control::new()) {
+                    assert!(n > 20 && error.is_misuse(), "{n}: {}: {error:?}", nested(3));
+                }
+            }
+            for n in [2_000, 100_000] {
+                let error = session.query(&nested(n), &Control::new()).unwrap_err();
+                assert!(error.is_misuse(), "{error:?}");
+                let text = error.to_string();
+                assert!(text.contains("more than 500 levels"), "{}: {text}", nested(3));
+            }
+        }
+        // Long statements need not be deep ones.
+        let many: Vec<_> = (0..20_000).map(|i| format!("{i}")).collect();
+        let text =
+            format!("SELECT count(*) FROM contexts WHERE context_id IN ({})", many.join(", "));
+        session.query(&text, &Control::new()).unwrap();
+        let joined: Vec<_> = (1..30)
+            .map(|i| format!("JOIN contexts c{i} ON c{i}.context_id = c{}.context_id", i - 1))
+            .collect();
+        let text = format!("SELECT count(*) FROM contexts c0 {}", joined.join(" "));
+        session.query(&text, &Control::new()).unwrap();
+    });
+    asked.unwrap().join().unwrap();
+}
+
 /// A statement that would run for hours.
 const ENDLESS: &str = "SELECT count(*) FROM contexts a, contexts b, contexts c, contexts d
                        WHERE a.depth + b.depth + c.depth > d.depth * 7";
