@@ -116,8 +116,9 @@ pub enum SweepError {
     Slurm(String),
     /// Jobs ended without an outcome.
     #[error(
-        "{number} runs have no outcome, because their jobs were cancelled or ended early; --resume \
-         submits them again, and {} has what they wrote",
+        "{}, because jobs were cancelled or ended early; --resume submits them again, and {} has what \
+         they wrote",
+        if *number == 1 { "1 run has no outcome".to_owned() } else { format!("{number} runs have no outcome") },
         folder.display()
     )]
     Lost {
@@ -129,6 +130,15 @@ pub enum SweepError {
     /// Runs cannot be recorded as they are to be.
     #[error("{0}")]
     Recorder(String),
+    /// The process between the tool and the program was ended from outside.
+    #[error(
+        "cannot measure: the process that watches the program was terminated (signal {signal}); \
+         --resume continues with this run"
+    )]
+    Terminated {
+        /// By which signal.
+        signal: i32,
+    },
     /// The process between the tool and the program failed.
     #[error("cannot measure: {0}")]
     Supervisor(String),

@@ -2,7 +2,8 @@
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::SweepError;
@@ -13,6 +14,18 @@ use crate::job::{Database, Ending, Order, Outcome, Stream};
 use crate::series::{Sampler, time_of};
 use crate::tools::make_folder;
 use crate::{machine, regions};
+
+/// Where a job is cancelled (`scancel`), all of its processes are ended, in any order, and such a run
+/// is to have no outcome: it did not fail by itself. The program may be ended before this process, by
+/// this much.
+pub(crate) const ALSO_ENDED: Duration = Duration::from_millis(300);
+
+/// The exit status, as a shell has it, of a program that was asked to end (`SIGTERM`).
+const ASKED_TO_END: i32 = 128 + 15;
+
+/// Signals by which somebody else ends a process: `SIGHUP`, `SIGINT`, `SIGKILL` and `SIGTERM`.
+#[cfg(unix)]
+const ENDING: [i32; 4] = [1, 2, 9, 15];
 
 /// With this as its only argument, the tool is a supervisor: it calls [`supervise`].
 pub const SUPERVISOR: &str = "supervise-measured-program";
@@ -117,9 +130,13 @@ pub type Opens<'a> = &'a dyn Fn(&Path) -> Result<(), String>;
 /// database, or one that `opens` refuses.
 ///
 /// # Errors
-/// When no supervisor can be started or it ends without saying how the run went.
+/// When no supervisor can be started or it ends without saying how the run went:
+/// [`SweepError::Terminated`] if that was done from outside.
 pub fn launch(job: &Job, opens: Opens<'_>) -> Result<Outcome, SweepError> {
     let mut outcome = supervised(job)?;
+    if outcome.ended.is_none() && outcome.exit_status == ASKED_TO_END {
+        thread::sleep(ALSO_ENDED);
+    }
     if let Some(database) = &job.order.database
         && outcome.is_success()
     {
@@ -216,7 +233,24 @@ fn supervised(job: &Job) -> Result<Outcome, SweepError> {
         let samples = samples.filter_map(|(at, watts)| Some((time_of(at, now, epoch), watts?)));
         outcome.series.machine.extend(samples);
     }
-    outcome.ok_or_else(|| failed(format!("the process that watches the program ended ({status})")))
+    outcome.ok_or_else(|| match signal_from_outside(status) {
+        Some(signal) => SweepError::Terminated { signal },
+        None => failed(format!("the process that watches the program ended ({status})")),
+    })
+}
+
+/// The signal by which somebody else ended a process.
+fn signal_from_outside(status: ExitStatus) -> Option<i32> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt as _;
+        status.signal().filter(|signal| ENDING.contains(signal))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = status;
+        None
+    }
 }
 
 /// Is a supervisor: reads what to run from standard input and writes to standard output how it went.

@@ -10,6 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::thread;
 
 use parallax_native::Unfinished;
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use crate::SweepError;
 use crate::command_line::quoted;
 use crate::job::{Order, Outcome};
-use crate::launch::{Job, Opens, launch};
+use crate::launch::{ALSO_ENDED, Job, Opens, launch};
 use crate::machine;
 
 /// With this as its first argument, the tool is an element of a job array: it calls [`run_element`]
@@ -27,6 +28,10 @@ pub const ELEMENT: &str = "run-measured-element";
 /// Elements of an array at most: one less than Slurm's own limit (`MaxArraySize`) where nobody
 /// changed it.
 const MOST_ELEMENTS: usize = 1000;
+
+/// States of a job whose processes are ended by Slurm. A job that ends by itself has them later.
+const ENDING: [&str; 6] =
+    ["CANCELLED", "COMPLETING", "DEADLINE", "NODE_FAIL", "PREEMPTED", "TIMEOUT"];
 
 /// The file with what was submitted: a line for each array.
 const SUBMITTED: &str = "submitted";
@@ -258,6 +263,10 @@ pub fn run_element(names: &Path, index: &str, opens: Opens<'_>) -> ExitCode {
     };
     let folder = Folder { path: path.to_owned() };
     let result = element(&folder, name, opens);
+    if is_cancelled(&result) {
+        eprintln!("error: the job was cancelled: this run has no outcome");
+        return ExitCode::FAILURE;
+    }
     let value = match &result {
         Ok(outcome) => json!({ "outcome": outcome.to_value(), "node": machine::host() }),
         Err(error) => json!({ "failed": error.to_string() }),
@@ -270,6 +279,41 @@ pub fn run_element(names: &Path, index: &str, opens: Opens<'_>) -> ExitCode {
     };
     eprintln!("error: {why}");
     ExitCode::FAILURE
+}
+
+/// Whether the job is being ended (`scancel`, its time limit), so that the run did not end by itself.
+/// All processes of a job are told to end, in any order; if this one is the last, it is to leave no
+/// outcome either.
+fn is_cancelled(result: &Result<Outcome, SweepError>) -> bool {
+    match result {
+        Err(error) => matches!(error, SweepError::Terminated { .. }),
+        Ok(outcome) if outcome.is_success() => {
+            // A program may answer the signal by ending well. This process is then ended here.
+            thread::sleep(ALSO_ENDED);
+            false
+        }
+        // It was ended by its own limits.
+        Ok(outcome) if outcome.ended.is_some() => false,
+        // Ranks on other nodes may be told long before; Slurm has noted it before anybody is told.
+        Ok(_) => match job_state() {
+            Some(state) => ENDING.contains(&state.as_str()),
+            None => {
+                thread::sleep(ALSO_ENDED);
+                false
+            }
+        },
+    }
+}
+
+/// The state of the element of an array that this process is part of, if Slurm says it.
+fn job_state() -> Option<String> {
+    // The number of the job alone may be that of the whole array.
+    let [array, element] = ["SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID"].map(std::env::var);
+    let job = format!("{}_{}", array.ok()?, element.ok()?);
+    let mut command = Command::new("squeue");
+    command.args(["--noheader", "--format=%T", "--jobs", &job]);
+    let said = said_by(&mut command, "squeue").ok()?;
+    Some(said.trim().to_owned()).filter(|state| !state.is_empty())
 }
 
 fn element(folder: &Folder, name: &str, opens: Opens<'_>) -> Result<Outcome, SweepError> {

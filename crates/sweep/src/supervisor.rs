@@ -34,10 +34,6 @@ use crate::{lock, machine, regions};
 /// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Where a job is cancelled (`scancel`), this process is ended with the program, and such a run is to
-/// have no outcome: it did not fail by itself. The program may be ended first, by this much.
-const ALSO_ENDED: Duration = Duration::from_millis(300);
-
 /// How often the marks of a program are looked at that is ended after its first iterations.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -118,9 +114,6 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
     let (counts, samples) = events.finish()?;
     drop(held);
     let (end, ended) = found?;
-    if ended.is_none() && status.signal() == Some(Signal::SIGTERM as i32) {
-        thread::sleep(ALSO_ENDED);
-    }
     let exit_status = match ended {
         Some(Ended::Iterations) => 0,
         Some(Ended::Timeout | Ended::Idle) => TIMED_OUT,
