@@ -96,6 +96,35 @@ fn an_answer_that_does_not_fit_leaves_the_old_file() {
     check(&output, &[&what, "no space is left", "at most", "are free", "another disk"]);
 }
 
+/// Records a program that fills the disk when there is a snapshot, and recovers that when there is room.
+/// The output ends with what is then on the disk.
+const FILLED: &str = "mount -t tmpfs -o size=20000k,nr_inodes=400 none \"$1\" || exit 99; cd \"$1\"; \
+    \"$2\" record -o run.parallax -- sh -c 'n=0; \
+        while [ ! -e .run.parallax.*.partial/snapshot ] && [ $n -lt 1000000 ]; do n=$((n + 1)); done; \
+        head -c 50m /dev/zero > fill; n=0; while [ $n -lt 300000 ]; do n=$((n + 1)); done; exit 0'; \
+    echo \"status $?\"; rm fill; \"$2\" record --recover run.parallax; echo \"status $?\"; \
+    \"$2\" info run.parallax > /dev/null; echo \"status $?\"; ls -A";
+
+#[test]
+fn a_recording_that_fills_the_disk_is_recovered_when_there_is_room() {
+    let place = tempfile::tempdir().unwrap();
+    let mut command = Command::new("unshare");
+    let output = command.args(["-m", "sh", "-c", FILLED, "sh"]).arg(place.path()).arg(PARALLAX);
+    let Ok(output) = output.output() else { return skip("there is no unshare") };
+    let error =
+        String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    if output.status.code() == Some(99) || error.contains("unshare") {
+        return skip("no file system can be mounted here");
+    }
+    if error.contains("does not allow samples") {
+        return skip("the kernel does not allow samples to be taken");
+    }
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(said, "status 1\nstatus 0\nstatus 0\nrun.parallax\n", "{error}");
+    let advice = "what was recorded before can be kept: `parallax record --recover run.parallax`";
+    assert!(error.contains("cannot write run.parallax") && error.contains(advice), "{error}");
+}
+
 #[test]
 fn an_output_that_takes_nothing_is_an_error() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();

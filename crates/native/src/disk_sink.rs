@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use parallax_base::{FolderSink, Source};
 
+use crate::abandoned::is_kept;
 use crate::{Snapshots, StreamedFile, Unfinished, lost_file};
 
 /// Bytes gathered before they are written: archives have many small batches.
@@ -54,6 +55,15 @@ impl DiskSink {
     #[must_use]
     pub fn snapshots(&self) -> Snapshots {
         Snapshots::new(self.unfinished.folder().to_owned())
+    }
+
+    /// Keeps the last snapshot when this is dropped ([`crate::Abandoned`]). Whether there is one.
+    pub fn keep_snapshot(&self) -> bool {
+        let has_one = is_kept(self.unfinished.folder());
+        if has_one {
+            self.unfinished.abandon();
+        }
+        has_one
     }
 
     /// Length of what lies there, in bytes.

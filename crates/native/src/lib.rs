@@ -5,6 +5,7 @@
 //! has a processor. ADR 0031 says why the command line maps files and the server reads them, ADR 0105
 //! why a thread gives way.
 
+mod abandoned;
 mod disk_folder;
 mod disk_sink;
 mod live;
@@ -20,6 +21,7 @@ mod system;
 mod traced;
 mod unfinished;
 
+pub use abandoned::{Abandoned, Left, forget_abandoned, is_abandoned};
 pub use disk_folder::{DiskFolder, file_stamp, locate};
 pub use disk_sink::DiskSink;
 pub use live::{LiveFolder, LiveState, SnapshotPart, Snapshots};

@@ -5,8 +5,9 @@
 //! them. Files only grow, so that both together stay what they are while the writer goes on. A new
 //! snapshot takes the place of the one before at once; who has that one open keeps it.
 //!
-//! A snapshot is made when somebody asks for one, by making a file `wanted`, which the writer takes
-//! away again. Whoever looks no more, however that ended, asks no more.
+//! A snapshot is made now and then, so that what is written is not lost with its writer
+//! ([`Abandoned`](crate::Abandoned)), and when somebody asks for one, by making a file `wanted`, which
+//! the writer takes away again. Whoever looks no more, however that ended, asks no more.
 //!
 //! ```text
 //! .NAME.HOST-PID-N.partial/  lock  content/FILE...  snapshot  wanted
@@ -27,7 +28,7 @@ use parallax_base::{
 use crate::unfinished::{Begun, CONTENT, begun_for};
 use crate::{DiskFolder, StreamedFile, file_stamp};
 
-const SNAPSHOT: &str = "snapshot";
+pub(crate) const SNAPSHOT: &str = "snapshot";
 /// A snapshot that is not complete yet.
 const NEXT: &str = "snapshot.new";
 const WANTED: &str = "wanted";
@@ -171,7 +172,7 @@ impl LiveFolder {
             return LiveState::Complete;
         }
         let found = begun_for(&self.target).into_iter().next();
-        let Some(Begun { folder, lock }) = found else {
+        let Some(Begun { folder, lock, .. }) = found else {
             // It may have become complete since.
             return if self.target.is_dir() { LiveState::Complete } else { LiveState::Absent };
         };
@@ -184,7 +185,7 @@ impl LiveFolder {
     }
 
     fn look_at(&self, found: Begun) -> io::Result<LiveState> {
-        let Begun { folder, lock } = found;
+        let Begun { folder, lock, .. } = found;
         let is_written = lock.is_none();
         if is_written {
             File::create(folder.join(WANTED))?;
@@ -254,23 +255,24 @@ impl Folder for LiveFolder {
 }
 
 /// A snapshot that is open, and stays what it is.
-struct Snapshot {
+#[derive(Debug)]
+pub(crate) struct Snapshot {
     name: String,
-    files: BTreeMap<String, Joined>,
+    pub(crate) files: BTreeMap<String, Joined>,
 }
 
 /// The start of a file that is still written, and what follows in a snapshot.
-#[derive(Clone)]
-struct Joined {
+#[derive(Debug, Clone)]
+pub(crate) struct Joined {
     start: Option<Arc<StreamedFile>>,
-    start_len: u64,
+    pub(crate) start_len: u64,
     rest: Arc<StreamedFile>,
     rest_at: u64,
     rest_len: u64,
 }
 
 impl Snapshot {
-    fn open(name: &str, folder: &Path, path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(name: &str, folder: &Path, path: &Path) -> io::Result<Self> {
         let rest = Arc::new(StreamedFile::open(path)?);
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "a snapshot that is damaged");
         let mut head = [0; 16];

@@ -14,13 +14,14 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use crate::abandoned::is_kept;
 use crate::system::host_name;
 
 const SUFFIX: &str = ".partial";
-const LOCK: &str = "lock";
+pub(crate) const LOCK: &str = "lock";
 pub(crate) const CONTENT: &str = "content";
 
 /// After which time without a change a writer is believed to be gone where no lock tells.
@@ -36,6 +37,8 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 #[derive(Debug)]
 pub struct Unfinished {
     folder: PathBuf,
+    /// Whether it stays as it is when this is dropped.
+    is_abandoned: AtomicBool,
     /// Holds the lock.
     _lock: File,
 }
@@ -63,7 +66,9 @@ impl Unfinished {
                 Err(error) => return Err(error),
             }
             match lock(&folder) {
-                Ok(Some(lock)) => return Ok(Self { folder, _lock: lock }),
+                Ok(Some(lock)) => {
+                    return Ok(Self { folder, is_abandoned: AtomicBool::new(false), _lock: lock });
+                }
                 // Somebody took it for abandoned before it was locked; the next one is ours.
                 Ok(None) => {}
                 Err(error) => {
@@ -89,6 +94,11 @@ impl Unfinished {
         &self.folder
     }
 
+    /// Leaves it as it is when this is dropped, as if this process had been killed.
+    pub(crate) fn abandon(&self) {
+        self.is_abandoned.store(true, Ordering::Relaxed);
+    }
+
     /// Gives what was written the name that it is to have.
     ///
     /// # Errors
@@ -100,8 +110,10 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // It is only litter; the error that led here is the one to report.
-        let _ = clear(&self.folder);
+        if !*self.is_abandoned.get_mut() {
+            // It is only litter; the error that led here is the one to report.
+            let _ = clear(&self.folder);
+        }
     }
 }
 
@@ -115,7 +127,8 @@ pub fn discard(path: &Path) -> io::Result<()> {
 }
 
 /// Removes what processes that have ended left unfinished in `folder`; returns how many there were.
-/// What cannot be looked at or removed stays where it is.
+/// What cannot be looked at or removed stays where it is, and so does what has a snapshot
+/// ([`crate::Abandoned`]), for a week.
 pub fn remove_abandoned(folder: &Path) -> usize {
     let Ok(entries) = fs::read_dir(folder) else { return 0 };
     let own = host_name();
@@ -136,29 +149,43 @@ pub(crate) struct Begun {
     pub(crate) folder: PathBuf,
     /// Its lock, shared, where its writer has ended: while it is held, nobody removes the folder.
     pub(crate) lock: Option<File>,
+    /// The host of its writer, where that is another one.
+    pub(crate) host: Option<String>,
 }
 
 /// What was begun for `target` and is not complete: what is still written first, the newest first.
 /// Whether writers of other hosts have ended is not known.
 pub(crate) fn begun_for(target: &Path) -> Vec<Begun> {
-    let (Some(wanted), own) = (target.file_name().map(short_name), host_name()) else {
-        return Vec::new();
-    };
+    let Some(wanted) = target.file_name().map(short_name) else { return Vec::new() };
     let entries = fs::read_dir(folder_of(target)).into_iter().flatten().filter_map(Result::ok);
     let mut all: Vec<_> = entries
         .filter_map(|entry| {
             let name = entry.file_name();
-            let (begun, host) = parts_of(name.to_str()?)?;
+            let (begun, _) = parts_of(name.to_str()?)?;
             let is_one = begun == wanted && entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let folder = entry.path();
-            let lock = File::open(folder.join(LOCK)).ok().filter(|_| is_one)?;
-            let has_ended = host == own && lock.try_lock_shared().is_ok();
-            let at = lock.metadata().and_then(|metadata| metadata.modified()).ok();
-            Some((has_ended, at, Begun { folder, lock: has_ended.then_some(lock) }))
+            let found = is_one.then(|| begun_at(target.with_file_name(name)))??;
+            let lock = fs::metadata(found.folder.join(LOCK));
+            let at = lock.and_then(|metadata| metadata.modified()).ok();
+            Some((found.lock.is_some(), at, found))
         })
         .collect();
     all.sort_by_key(|(has_ended, at, _)| (!has_ended, *at));
     all.into_iter().rev().map(|(_, _, found)| found).collect()
+}
+
+/// What was begun in a hidden folder.
+pub(crate) fn begun_at(folder: PathBuf) -> Option<Begun> {
+    let (_, host) = parts_of(folder.file_name()?.to_str()?)?;
+    let host = (host != host_name()).then(|| host.to_owned());
+    let lock = File::open(folder.join(LOCK)).ok()?;
+    let has_ended = host.is_none() && lock.try_lock_shared().is_ok();
+    Some(Begun { folder, lock: has_ended.then_some(lock), host })
+}
+
+/// What a hidden folder was to become: all that its own name says of it.
+pub(crate) fn target_of(folder: &Path) -> Option<PathBuf> {
+    let (begun, _) = parts_of(folder.file_name()?.to_str()?)?;
+    Some(folder.with_file_name(begun))
 }
 
 /// Whether a process writes what will be at `target`.
@@ -201,7 +228,7 @@ fn remove_if_abandoned(folder: &Path, is_own_host: bool) -> bool {
         Err(_) => return false,
     };
     match lock.try_lock() {
-        Ok(()) => clear(folder).is_ok(),
+        Ok(()) => (!is_kept(folder) || is_old(folder)) && clear(folder).is_ok(),
         Err(TryLockError::WouldBlock) => false,
         Err(TryLockError::Error(_)) => is_old(folder) && clear(folder).is_ok(),
     }
@@ -226,7 +253,7 @@ fn lock(folder: &Path) -> io::Result<Option<File>> {
 }
 
 /// Removes the content first: as long as some of it is there, its lock is, too.
-fn clear(folder: &Path) -> io::Result<()> {
+pub(crate) fn clear(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_name() == LOCK {
@@ -243,13 +270,18 @@ fn clear(folder: &Path) -> io::Result<()> {
 
 /// Whether nothing in `folder` has changed for a long time.
 fn is_old(folder: &Path) -> bool {
+    is_unchanged(folder, ABANDONED_AFTER)
+}
+
+/// Whether nothing in `folder` has changed for so long.
+pub(crate) fn is_unchanged(folder: &Path, time: Duration) -> bool {
     let content = folder.join(CONTENT);
     let inside = [folder, &content].into_iter().filter_map(|place| fs::read_dir(place).ok());
     let inside = inside.flatten().filter_map(Result::ok).map(|entry| entry.path());
     let mut all = inside.chain([folder.to_owned()]);
     all.all(|path| {
         let changed = fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
-        changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED_AFTER))
+        changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > time))
     })
 }
 

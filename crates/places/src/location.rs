@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parallax_base::Folder;
-use parallax_native::{file_stamp, is_being_written};
+use parallax_native::{Abandoned, Left, file_stamp, is_abandoned, is_being_written};
 
 use crate::Reading;
 use crate::folders::FileAlone;
@@ -27,6 +27,12 @@ pub fn locate(path: &Path, reading: Reading) -> io::Result<Located> {
         return in_store::locate(&address);
     }
     if std::fs::metadata(path).map_err(|error| or_begun(path, error))?.is_dir() {
+        // The tables in the hidden folder of a recording have no end.
+        if path.extension().is_some_and(|end| end == "partial")
+            && matches!(Abandoned::find(path), Ok(Left::Abandoned(_)))
+        {
+            return Err(io::Error::other(abandoned(path)));
+        }
         return Ok(Located::Folder(Arc::new(reading.folder(path))));
     }
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
@@ -76,7 +82,13 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
 
 /// Why there is nothing at `path`: it may be begun and not complete.
 fn or_begun(path: &Path, error: io::Error) -> io::Error {
-    if error.kind() != io::ErrorKind::NotFound || !is_being_written(path) {
+    if error.kind() != io::ErrorKind::NotFound {
+        return error;
+    }
+    if is_abandoned(path) {
+        return io::Error::new(io::ErrorKind::NotFound, abandoned(path));
+    }
+    if !is_being_written(path) {
         return error;
     }
     let why = format!(
@@ -85,6 +97,15 @@ fn or_begun(path: &Path, error: io::Error) -> io::Error {
         path.display()
     );
     io::Error::new(io::ErrorKind::NotFound, why)
+}
+
+/// What to do about a recording whose recorder ended early.
+fn abandoned(path: &Path) -> String {
+    format!(
+        "it is not complete, because its recorder ended early; `parallax record --recover {}` makes an \
+         archive of what had been recorded",
+        path.display()
+    )
 }
 
 /// A number that changes when what is at `path` does: of names, sizes and times on disk, and of what

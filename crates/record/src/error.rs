@@ -96,6 +96,17 @@ pub enum RecordError {
         /// Why.
         cause: ConversionError,
     },
+    /// The recording cannot be completed, and what it was shortly before can be kept.
+    #[error(
+        "{cause}; what was recorded before can be kept: `parallax record --recover {}`",
+        path.display()
+    )]
+    Incomplete {
+        /// The archive.
+        path: PathBuf,
+        /// Why.
+        cause: Box<RecordError>,
+    },
 }
 
 /// An error before another one.

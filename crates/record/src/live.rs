@@ -1,8 +1,9 @@
-//! Snapshots of a recording for those who look at it while it runs.
+//! Snapshots of a recording: for those who look at it while it runs, and for the case that the recorder
+//! is killed.
 //!
-//! Without anybody who looks, this costs a system call each half second. A snapshot takes some
-//! milliseconds of the thread that understands records, which competes with the program; so the more a
-//! snapshot takes, the fewer there are.
+//! A snapshot takes some milliseconds of the thread that understands records, which competes with the
+//! program; so the more a snapshot takes, the fewer there are. Where nobody looks, they take a tenth of
+//! what they may take where somebody does.
 
 use std::io;
 use std::sync::Arc;
@@ -21,51 +22,77 @@ const LOOK: Duration = Duration::from_millis(500);
 const PARTS_OF_PROCESSOR: u32 = 50;
 const PARTS_OF_TIME: u32 = 5;
 
+/// The same of snapshots that nobody asked for, and the shortest time between two of them.
+const PARTS_OF_PROCESSOR_UNASKED: u32 = 500;
+const PARTS_OF_TIME_UNASKED: u32 = 50;
+const UNASKED: Duration = Duration::from_secs(1);
+
+/// The longest time between two: by these, other hosts see that the recorder lives.
+const LONGEST: Duration = Duration::from_secs(300);
+
 /// When it is tried again where a snapshot cannot be made: a full disk stays full for a while.
 const AGAIN: Duration = Duration::from_secs(10);
 
 /// When snapshots are made, and where they go.
 pub(crate) struct Live {
     snapshots: Snapshots,
+    /// When it is looked whether somebody wants one.
     next: Instant,
+    /// When one is made although nobody wants it.
+    unasked: Instant,
+}
+
+/// Why a snapshot is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Somebody looks.
+    Shown,
+    /// The recorder may be killed.
+    Kept,
 }
 
 impl Live {
     pub(crate) fn new(snapshots: Snapshots) -> Self {
-        Self { snapshots, next: Instant::now() }
+        let now = Instant::now();
+        Self { snapshots, next: now, unasked: now + UNASKED }
     }
 
-    /// Whether somebody wants a snapshot, and one may be made.
-    pub(crate) fn is_wanted(&mut self) -> bool {
+    /// Whether a snapshot is to be made now, and why.
+    pub(crate) fn due(&mut self) -> Option<Purpose> {
         let now = Instant::now();
         if now < self.next {
-            return false;
+            return None;
         }
         self.next = now + LOOK;
-        self.snapshots.is_wanted()
+        if self.snapshots.is_wanted() {
+            return Some(Purpose::Shown);
+        }
+        (now >= self.unasked).then_some(Purpose::Kept)
     }
 
     /// Makes a snapshot: `write` writes what follows the files that are written, and says how much of
     /// them belongs to it. The recording goes on where that fails.
-    pub(crate) fn show(
+    pub(crate) fn make(
         &mut self,
         write: impl FnOnce(&Arc<dyn FolderSink>) -> Result<Vec<(&'static str, u64)>, ConversionError>,
     ) {
         let (begun, worked) = (Instant::now(), processor_time());
         let sink = MemorySink::new();
         let shared: Arc<dyn FolderSink> = Arc::new(sink.clone());
-        let shown = match write(&shared) {
+        let made = match write(&shared) {
             Ok(lengths) if lengths.is_empty() => Ok(()),
             Ok(lengths) => self.publish(sink, &lengths),
             Err(error) => Err(io::Error::other(error)),
         };
         let worked = processor_time().saturating_sub(worked);
-        let pause = if shown.is_ok() {
-            (worked * PARTS_OF_PROCESSOR).max(begun.elapsed() * PARTS_OF_TIME).max(LOOK)
-        } else {
-            AGAIN
+        let passed = begun.elapsed();
+        let pause = |of_processor, of_time, least: Duration| match made {
+            Ok(()) => (worked * of_processor).max(passed * of_time).clamp(least, LONGEST),
+            Err(_) => AGAIN,
         };
-        self.next = Instant::now() + pause;
+        let now = Instant::now();
+        self.next = now + pause(PARTS_OF_PROCESSOR, PARTS_OF_TIME, LOOK);
+        self.unasked = now + pause(PARTS_OF_PROCESSOR_UNASKED, PARTS_OF_TIME_UNASKED, UNASKED);
     }
 
     fn publish(&self, sink: MemorySink, lengths: &[(&str, u64)]) -> io::Result<()> {

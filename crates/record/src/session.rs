@@ -24,7 +24,7 @@ use parallax_native::DiskSink;
 use crate::events::{Event, Sample, Source, Spare, What};
 use crate::images::Images;
 use crate::launch::{Program, kept_signals};
-use crate::live::Live;
+use crate::live::{Live, Purpose};
 use crate::mpi::Mpi;
 use crate::processes::{Place, Processes};
 use crate::ranks;
@@ -78,16 +78,31 @@ impl<'r> About<'r> {
     }
 }
 
-/// Of what has no names yet, how old the oldest may be where somebody looks.
-const MOST_BEHIND_NANOS: u64 = 3_000_000_000;
+/// Of what has no names yet, how old the oldest may be in a snapshot, by who wants it.
+const fn most_behind_nanos(purpose: Purpose) -> u64 {
+    match purpose {
+        Purpose::Shown => 3_000_000_000,
+        Purpose::Kept => 10_000_000_000,
+    }
+}
 
 /// See [`crate::record`].
 pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
     let output = recording.output.as_path();
     let unwritable = |cause| RecordError::Output { path: output.to_owned(), cause };
     let sink = Arc::new(DiskSink::new(output).map_err(unwritable)?);
+    record_into(recording, &sink).map_err(|cause| match sink.keep_snapshot() {
+        true => RecordError::Incomplete { path: output.to_owned(), cause: Box::new(cause) },
+        false => cause,
+    })
+}
+
+/// Records into a folder that has its name when the recording is complete.
+fn record_into(recording: &Recording, sink: &Arc<DiskSink>) -> Result<Recorded, RecordError> {
+    let output = recording.output.as_path();
+    let unwritable = |cause| RecordError::Output { path: output.to_owned(), cause };
     let archive = |cause| RecordError::Archive { path: output.to_owned(), cause };
-    let mut conversion = Conversion::new(Arc::clone(&sink) as _, MEMORY_BYTES).map_err(archive)?;
+    let mut conversion = Conversion::new(Arc::clone(sink) as _, MEMORY_BYTES).map_err(archive)?;
     // Before any thread is made, so that none of them is ended by these.
     let signals = Signals::kept().map_err(|error| RecordError::Kernel(error.into()))?;
     let mut mpi = recording.mpi.then(|| Mpi::new(recording.mpi_library.as_deref())).transpose()?;
@@ -138,7 +153,7 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
     understanding.say_totals(&sampling.totals(recording.counters.len()));
     if recording.sources {
         let files = understanding.steps.symbols.source_files();
-        sources::copy(&files, &*sink).map_err(unwritable)?;
+        sources::copy(&files, &**sink).map_err(unwritable)?;
     }
     let about = About::new(recording, &sampling);
     let issues = understanding.finish(&about, (status, mpi_cut)).map_err(archive)?;
@@ -318,9 +333,11 @@ impl<'s> Understanding<'s> {
             spare.append(&mut self.used);
             drop(spare);
             self.steps.go_on(&self.images)?;
-            if understood_nanos > self.start_nanos && live.is_wanted() {
-                self.catch_up(understood_nanos)?;
-                live.show(|sink| self.snapshot(understood_nanos, about, sink));
+            if understood_nanos > self.start_nanos
+                && let Some(purpose) = live.due()
+            {
+                self.catch_up(understood_nanos, purpose)?;
+                live.make(|sink| self.snapshot(understood_nanos, about, sink));
             }
         }
         for event in waiting {
@@ -415,11 +432,11 @@ impl<'s> Understanding<'s> {
         self.steps.conversion.finish()
     }
 
-    /// Where somebody looks, what happened is not to be unknown for long only because no processor is
-    /// free to look names up.
-    fn catch_up(&mut self, understood_nanos: u64) -> Result<(), ConversionError> {
+    /// What happened is not to be missing in snapshots for long only because no processor is free to look
+    /// names up.
+    fn catch_up(&mut self, understood_nanos: u64, purpose: Purpose) -> Result<(), ConversionError> {
         let since = self.steps.waits_since().unwrap_or(understood_nanos);
-        if understood_nanos.saturating_sub(since) > MOST_BEHIND_NANOS {
+        if understood_nanos.saturating_sub(since) > most_behind_nanos(purpose) {
             self.steps.catch_up(&self.images)?;
         }
         Ok(())
@@ -511,7 +528,7 @@ impl<'s> Understanding<'s> {
             conversion.issues.report(Severity::Note, Stage::Import, kind, place, message);
         }
         let passed = Duration::from_nanos(until_nanos.saturating_sub(self.start_nanos));
-        let state = format!("still recorded, after {:.1} s", passed.as_secs_f64());
+        let state = format!("not complete: its first {:.1} s", passed.as_secs_f64());
         if status.is_none() {
             let message = format!(
                 "the recording is not complete: this is a snapshot of its first {:.1} s, made while it \

@@ -112,6 +112,9 @@ impl Job {
             let write = |cause| SweepError::Write { path: folder.clone(), kept: None, cause };
             make_folder(folder, &self.order.command).map_err(write)?;
         }
+        if let Some(archive) = &self.archive {
+            parallax_native::forget_abandoned(archive);
+        }
         if let Some(archive) = &self.archive
             && archive.exists()
         {

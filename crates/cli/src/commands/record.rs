@@ -1,12 +1,15 @@
 //! `record`: runs a program and records where it spends its time.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueEnum};
+use parallax_native::{Abandoned, Left};
 use parallax_protocol::RegionDetail;
 use parallax_record::{CountedEvent, Detail, Recording, Sampler, record as record_program};
-use parallax_service::Severity;
+use parallax_service::{OpenLimits, Severity, open};
 
 use super::Context;
 use super::live::LiveArgs;
@@ -22,6 +25,7 @@ Examples:
   parallax record --mpi -- mpirun -n 4 ./solver
   parallax record --counters instructions,cache-misses -- ./solver
   parallax record --open -- ./solver                    shows it in the browser while it runs
+  parallax record --recover run.parallax                keeps what a killed recorder had recorded
   parallax flat run.parallax
   parallax open run.parallax
 
@@ -30,7 +34,8 @@ docs/record.md has the details.";
 /// What is recorded, and how.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[command(override_usage = "parallax record [OPTIONS] -- <PROGRAM> [ARGUMENTS]...")]
+#[command(override_usage = "parallax record [OPTIONS] -- <PROGRAM> [ARGUMENTS]...\n       \
+                            parallax record --recover <PATH>")]
 pub(crate) struct RecordArgs {
     /// Samples per second of CPU time, in each thread [default: 999, with ptrace 250].
     #[arg(
@@ -77,8 +82,13 @@ pub(crate) struct RecordArgs {
     fact: Vec<(String, String)>,
     #[command(flatten)]
     live: LiveArgs,
+    /// Record nothing, but make an archive of what a recorder of PATH had recorded before it was killed:
+    /// all but the last second or so. PATH is the name that the archive was to have, or the hidden folder
+    /// next to it (.NAME.HOST-PID-N.partial).
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["frequency", "counters", "python", "mpi", "fact", "open", "program"])]
+    recover: Option<PathBuf>,
     /// The program and its arguments.
-    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    #[arg(last = true, required_unless_present = "recover", value_name = "PROGRAM")]
     program: Vec<String>,
 }
 
@@ -101,6 +111,9 @@ impl From<SamplerChoice> for Sampler {
     }
 }
 
+/// The issue of an archive that was made before its recording ended.
+const NOT_COMPLETE: &str = "recording-not-complete";
+
 /// What makes CPython name its functions.
 const PYTHON: (&str, &str) = ("PYTHONPERFSUPPORT", "1");
 
@@ -117,7 +130,11 @@ impl fmt::Display for Ended {
 impl std::error::Error for Ended {}
 
 pub(super) fn record(context: &Context, arguments: RecordArgs) -> anyhow::Result<()> {
+    if let Some(path) = &arguments.recover {
+        return recover(context, path);
+    }
     let output = context.output.path.clone().unwrap_or_else(|| default_output(&arguments.program));
+    tell_of_earlier(context, &output);
     let recording = Recording {
         command: arguments.program,
         output,
@@ -164,6 +181,73 @@ pub(super) fn record(context: &Context, arguments: RecordArgs) -> anyhow::Result
         0 => Ok(()),
         status => Err(Ended(status).into()),
     }
+}
+
+/// Says that an earlier recording of the same name was not completed, whose place this one takes.
+fn tell_of_earlier(context: &Context, output: &Path) {
+    if let Ok(Left::Abandoned(left)) = Abandoned::find(output) {
+        let (path, hidden) = (output.display(), left.hidden().display());
+        let text = format!(
+            "an earlier recorder of {path} ended early; `parallax record --recover {hidden} -o \
+             OTHER.parallax` keeps what it had recorded; remove {hidden} if you do not need it"
+        );
+        Notice::new(Level::Warning, text).print(&context.stderr);
+    }
+}
+
+/// Makes an archive of what a recorder left that ended early.
+fn recover(context: &Context, path: &Path) -> anyhow::Result<()> {
+    let shown = path.display();
+    let left = match Abandoned::find(path) {
+        Ok(Left::Abandoned(left)) => left,
+        Ok(Left::Nothing) if path.exists() => {
+            bail!("{shown} is complete: there is nothing to recover")
+        }
+        Ok(Left::Nothing) => {
+            bail!("there is nothing to recover: no recording {shown} was begun")
+        }
+        Ok(Left::WithoutSnapshot) => bail!(
+            "the recorder of {shown} ended before it had written anything: there is nothing to recover"
+        ),
+        Ok(Left::Growing) => bail!(
+            "{shown} is being recorded; `parallax open --live {shown}` shows what has been recorded so \
+             far"
+        ),
+        Ok(Left::OtherHost(host)) => bail!(
+            "{shown} was recorded on {host}, and whether its recorder has ended is only known there: \
+             run this command on {host}, or when nothing has been written for 15 minutes"
+        ),
+        Err(cause) => return Err(anyhow::Error::new(cause).context(damaged(path))),
+    };
+    let snapshot = left.snapshot();
+    let opened = open(&snapshot, &OpenLimits::default()).with_context(|| damaged(path))?;
+    let issues = opened.issues();
+    drop(opened);
+    let output = context.output.path.clone().unwrap_or_else(|| left.target().to_owned());
+    let archive = output.display();
+    left.complete(&output).map_err(|cause| match cause.kind() {
+        ErrorKind::AlreadyExists | ErrorKind::ResourceBusy => {
+            anyhow!("cannot write {archive}: {cause}; name another archive by --output")
+        }
+        ErrorKind::CrossesDevices => anyhow!(
+            "cannot write {archive}: what was recorded is on another disk; write to the folder of \
+             {shown}, and move the archive from there"
+        ),
+        _ => anyhow!("cannot write {archive}: {cause}"),
+    })?;
+    for issue in issues.list().iter().filter(|issue| issue.kind == NOT_COMPLETE) {
+        Notice::new(Level::Warning, &*issue.message).print(&context.stderr);
+    }
+    context.note(format!(
+        "{archive} has what its recorder had written before it ended early; `parallax flat {archive}` \
+         shows where the time went, `parallax open {archive}` in the browser"
+    ));
+    Ok(())
+}
+
+/// What was left cannot be read.
+fn damaged(path: &Path) -> String {
+    format!("what the recorder of {} left is damaged and cannot be recovered", path.display())
 }
 
 fn fact(text: &str) -> Result<(String, String), String> {

@@ -42,6 +42,8 @@ pub(super) fn place(
                 has_told = true;
             }
             LiveState::Absent | LiveState::Begun => {}
+            // It is of an earlier recorder: the one that started this process goes on.
+            LiveState::Abandoned if closed.is_some() => {}
             LiveState::Growing | LiveState::Abandoned | LiveState::Complete => {
                 tell(context, path, state);
                 if state == LiveState::Growing {
@@ -78,8 +80,8 @@ fn notice(path: &Path, state: LiveState) -> Option<Notice> {
         LiveState::Abandoned => (
             Level::Warning,
             format!(
-                "the recorder ended before {path} was complete; its last snapshot is shown, and is \
-                 removed when something else is written to the same folder"
+                "the recorder ended before {path} was complete; its last snapshot is shown, and \
+                 `parallax record --recover {path}` keeps it"
             ),
         ),
         LiveState::Absent => (
