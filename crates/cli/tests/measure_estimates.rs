@@ -5,36 +5,15 @@
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
 mod common;
+#[path = "common/iterations.rs"]
+mod iterations;
 
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Output};
 
 use common::rows;
 use parallax_testkit::needs::{self, Without};
 use serde_json::{Map, Value};
-
-/// `app ITERATIONS MILLISECONDS MORE [LIMIT]`: iterations that sleep, each `MORE` microseconds longer
-/// than the one before. Each is written down.
-const APP: &str = r#"
-    #include "pascalops.h"
-    #include <unistd.h>
-    int main(int count, char **words) {
-        long iterations = atol(words[1]), pause = 1000 * atol(words[2]), more = atol(words[3]);
-        FILE *log = fopen("log", "a");
-        if (count < 4 || !log) return 3;
-        for (long i = 0; i < iterations; i++) {
-            pascal_start(1);
-            pascal_start(2);
-            usleep((unsigned)(pause + more * i));
-            pascal_stop(2);
-            pascal_stop(1);
-            fprintf(log, "%s\n", words[1]);
-            fflush(log);
-        }
-        return 0;
-    }
-"#;
 
 struct Scratch {
     folder: tempfile::TempDir,
@@ -47,11 +26,7 @@ impl Scratch {
             return None;
         }
         let place = Self { folder: tempfile::tempdir().unwrap() };
-        fs::write(place.folder.path().join("app.c"), APP).unwrap();
-        let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../measure/include");
-        let mut compiler = Command::new("cc");
-        compiler.current_dir(place.folder.path()).args(["-O2", "-pthread", "-o", "app", "app.c"]);
-        assert!(compiler.arg("-I").arg(include).status().unwrap().success());
+        iterations::compile(place.folder.path());
         Some(place)
     }
 

@@ -3,6 +3,11 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
+#[path = "common/iterations.rs"]
+mod iterations;
+#[path = "common/tools.rs"]
+mod tools;
+
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::net::TcpListener;
@@ -13,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use parallax_testkit::needs::{self, Without};
 use serde_json::Value;
+use tools::hpctoolkit;
 
 /// A cluster of one machine with two processors, which ends with this.
 struct Cluster {
@@ -139,8 +145,12 @@ impl Cluster {
     }
 
     fn script(&self, text: &str) {
-        fs::write(self.path("app"), format!("#!/bin/sh\n{text}\n")).unwrap();
-        fs::set_permissions(self.path("app"), fs::Permissions::from_mode(0o755)).unwrap();
+        self.command("app", text);
+    }
+
+    fn command(&self, name: &str, text: &str) {
+        fs::write(self.path(name), format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     fn file(&self) -> Value {
@@ -259,4 +269,113 @@ fn what_slurm_refuses_is_said_as_it_says_it() {
     // What depends on earlier runs or on this machine has no place in jobs.
     let output = cluster.measure(&["--bind", "close"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn runs_on_nodes_are_ended_after_their_first_iterations() {
+    if !needs::program("cc", Without::Test) {
+        return;
+    }
+    let Some(cluster) = Cluster::new() else { return };
+    iterations::compile(cluster.folder.path());
+    // Nobody can count the iterations of the first run before the others are submitted.
+    let output = cluster.measure(&["-i", "3000 20 0", "--estimate-from", "5"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--iterations"), "{said}");
+    assert!(!cluster.path("sweep.json.slurm").exists());
+    // The second input never makes so many.
+    let options = ["-i", "3000 20 0", "-i", "4 20 0", "--estimate-from", "5"];
+    let options = [&options[..], &["--iterations", "3000,9"]].concat();
+    let output = cluster.measure(&options).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("2 of 4 times are estimates"), "{said}");
+    let file = cluster.file();
+    let number = |value: &Value| value.as_f64().unwrap();
+    for key in ["1;0;1", "2;0;1"] {
+        let run = &file["data"][key];
+        let own = &run["estimated"];
+        assert_eq!((&own["from"], &own["of"]), (&5.into(), &3000.into()), "{run}");
+        assert_eq!(run["exit_status"], 0);
+        let seconds = number(&run["stop_time"]) - number(&run["start_time"]);
+        assert!(number(&own["median"]) >= 0.02 && seconds >= 3000.0 * 0.02, "{run}");
+        // A minute, if it had not been ended.
+        assert!(number(&own["measured_seconds"]) < 30.0, "{run}");
+    }
+    for key in ["1;1;1", "2;1;1"] {
+        let run = &file["data"][key];
+        assert!(run.get("estimated").is_none() && run["exit_status"] == 0, "{run}");
+    }
+    assert!(!cluster.path("sweep.json.slurm").exists());
+}
+
+#[test]
+fn databases_of_tools_are_made_on_the_nodes() {
+    let Some(data) = needs::corpus_path("data/hpctoolkit/measured/small-minife-2x2") else {
+        return;
+    };
+    let Some(cluster) = Cluster::new() else { return };
+    cluster.script("echo \"$SLURM_JOB_ID $*\" >> log");
+    fs::create_dir(cluster.path("bin")).unwrap();
+    for (name, text) in hpctoolkit() {
+        cluster
+            .command(&format!("bin/{name}"), &format!("echo \"$SLURM_JOB_ID\" >> tools\n{text}"));
+    }
+    let path = format!("{}:{}", cluster.path("bin").display(), std::env::var("PATH").unwrap());
+    let measure = |data: &Path, options: &[&str]| {
+        let sweep = ["-i", "small", "-i", "a, 'b c'", "--tool", "hpctoolkit"];
+        let mut command = cluster.measure(&[&sweep, options].concat());
+        let output = command.env("PATH", &path).env("DATA", data).output().unwrap();
+        let [out, err] = [output.stdout, output.stderr];
+        (output.status.code(), [String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap()])
+    };
+    // No database comes out: a node says why, and the run is made again when that is asked for.
+    cluster.command("bin/hpcprof", "echo no measurements here >&2; exit 7");
+    let (status, [_, said]) = measure(&data, &[]);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("4 of 4 runs failed"), "{said}");
+    for part in ["hpcprof -o", "exit status 7", "no measurements here", "hpcrun said this"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert_eq!(cluster.file()["data"]["1;0;1"]["exit_status"], 7);
+    let (_, last) = hpctoolkit().into_iter().last().unwrap();
+    cluster.command("bin/hpcprof", &last);
+    let (status, [_, said]) = measure(&data, &["--resume", "--retry-failed"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("--params sweep-hpctoolkit/runs.csv"), "{said}");
+    let table = fs::read_to_string(cluster.path("sweep-hpctoolkit/runs.csv")).unwrap();
+    let mut lines: Vec<&str> = table.lines().collect();
+    lines.sort_unstable();
+    let expected = [
+        "cores1-input0-run1/database,1,small",
+        "cores1-input1-run1/database,1,\"a, 'b c'\"",
+        "cores2-input0-run1/database,2,small",
+        "cores2-input1-run1/database,2,\"a, 'b c'\"",
+        "path,cores,input",
+    ];
+    assert_eq!(lines, expected);
+    for line in &expected[..4] {
+        let database = line.split(',').next().unwrap();
+        assert!(cluster.path("sweep-hpctoolkit").join(database).join("meta.db").exists(), "{line}");
+    }
+    // The program and its tools were in jobs, and in the same one.
+    let numbers = |name: &str| -> Vec<String> {
+        let log = fs::read_to_string(cluster.path(name)).unwrap();
+        let mut numbers: Vec<String> =
+            log.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
+        numbers.sort();
+        numbers.dedup();
+        numbers
+    };
+    assert_eq!(numbers("log").len(), 8, "{:?}", numbers("log"));
+    assert_eq!(numbers("log"), numbers("tools"));
+    let command =
+        fs::read_to_string(cluster.path("sweep-hpctoolkit/cores1-input0-run1/command.txt"));
+    assert!(command.unwrap().starts_with("hpcrun -t -e REALTIME -o /"));
+    // Nothing is left to be run.
+    let (status, [_, said]) = measure(&data, &["--resume"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert_eq!(numbers("log").len(), 8);
+    assert!(!cluster.path("sweep.json.slurm").exists());
 }

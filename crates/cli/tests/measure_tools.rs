@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
 mod common;
+#[path = "common/tools.rs"]
+mod tools;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,19 +16,7 @@ use std::process::{Command, Output};
 use common::rows_of;
 use parallax_testkit::needs;
 use serde_json::{Map, Value};
-
-/// Takes `-o NAME` out of the options, and runs what follows them.
-const PARSED: &str = r#"
-while [ $# -gt 0 ]; do
-    case $1 in
-        -o) out=$2; shift 2;;
-        --output=*) out=${1#--output=}; shift;;
-        -t|-T|-e) shift; case $1 in -*|./*) ;; *) shift;; esac;;
-        -*) shift;;
-        *) break;;
-    esac
-done
-"#;
+use tools::{PARSED, hpctoolkit};
 
 struct Scratch {
     folder: tempfile::TempDir,
@@ -98,14 +88,6 @@ impl Scratch {
         let expected = [(1, "a, 'b c'"), (1, "small"), (2, "a, 'b c'"), (2, "small")];
         assert_eq!(cells, expected.map(|(cores, input)| (cores, input.to_owned())), "{name}");
     }
-}
-
-fn hpctoolkit() -> [(&'static str, String); 3] {
-    [
-        ("hpcrun", format!("{PARSED}mkdir \"$out\"; echo hpcrun said this >&2; exec \"$@\"")),
-        ("hpcstruct", "test -d \"$1\"".to_owned()),
-        ("hpcprof", format!("{PARSED}test -d \"$1\" && cp -r \"$DATA\" \"$out\"")),
-    ]
 }
 
 fn scratch(tools: &[(&'static str, String)]) -> Scratch {
