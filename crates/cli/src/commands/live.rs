@@ -80,8 +80,10 @@ impl<'a> Live<'a> {
     /// Answers the browser until Ctrl+C, where it was asked for.
     pub(super) fn until_interrupted(self) -> anyhow::Result<()> {
         if let State::Shown(background, url) = self.state {
-            self.context.note(format!("the sweep remains available at {url} until Ctrl+C"));
-            background.until_interrupted()?;
+            let context = self.context;
+            background.until_interrupted(|| {
+                context.note(format!("the sweep remains available at {url} until Ctrl+C"));
+            })?;
         }
         Ok(())
     }
