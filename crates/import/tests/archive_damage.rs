@@ -46,7 +46,7 @@ proptest! {
 
     #[test]
     fn bytes_that_changed_stop_nothing(
-        changes in prop::collection::vec((0..17_usize, any::<prop::sample::Index>(), 1..=255_u8), 1..6),
+        changes in prop::collection::vec((0..20_usize, any::<prop::sample::Index>(), 1..=255_u8), 1..6),
     ) {
         let mut files = files(STEPS);
         for (file, at, flip) in changes {

@@ -441,3 +441,57 @@ pub(crate) fn demangled(symbol: &str) -> String {
     let is_mangled = ["_Z", "__Z", "_R", "__R"].iter().any(|mark| symbol.starts_with(mark));
     if is_mangled { demangle_auto(symbol.into(), None).into_owned() } else { symbol.to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use parallax_base::MemorySink;
+
+    use super::*;
+
+    #[test]
+    fn the_outermost_function_of_mpi_stands_for_those_below_with_its_own_loops_and_lines() {
+        let mut conversion = Conversion::new(Arc::new(MemorySink::new()), 0).unwrap();
+        let mut symbols = Symbols::new(Detail::Lines);
+        let mut number = |text: &str| {
+            let function = match text.split_once(' ') {
+                Some(("loop", line)) => {
+                    Function::part(FunctionRow::LOOP, "a.c".into(), line.parse().unwrap())
+                }
+                Some((_, line)) => {
+                    Function::part(FunctionRow::LINE, "a.c".into(), line.parse().unwrap())
+                }
+                None => Function::new(text.into(), "a.c".into(), None),
+            };
+            symbols.row(&function, &mut conversion)
+        };
+        let cases = [
+            ("main,loop 1,solve,line 2", "main,loop 1,solve,line 2"),
+            ("main,loop 1,MPI_Send,line 3", "main,loop 1,MPI_Send,line 3"),
+            (
+                "main,loop 1,MPI_Send,loop 4,PMPI_Send,loop 5,loop 6,line 7",
+                "main,loop 1,MPI_Send,loop 4",
+            ),
+            (
+                "main,mpi_send_,PMPI_Send,loop 5,progress,loop 8,line 9",
+                "main,mpi_send_,progress,loop 8,line 9",
+            ),
+            (
+                "MPI_Wait,loop 4,progress,loop 8,MPI_Test,loop 5,line 7",
+                "MPI_Wait,loop 4,progress,loop 8",
+            ),
+            ("main,MPI_Send,PMPI_Send,MPI_Isend,line 7", "main,MPI_Send"),
+            ("loop 1,line 2", "loop 1,line 2"),
+            ("", ""),
+        ];
+        let paths = cases.map(|(path, kept)| {
+            let mut numbers = |text: &str| -> Vec<u32> {
+                text.split(',').filter(|part| !part.is_empty()).map(&mut number).collect()
+            };
+            (path, numbers(path), numbers(kept))
+        });
+        for (text, mut path, kept) in paths {
+            symbols.keep_one_of_mpi(&mut path);
+            assert_eq!(path, kept, "{text}");
+        }
+    }
+}

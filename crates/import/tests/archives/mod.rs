@@ -6,15 +6,20 @@
 use std::sync::Arc;
 
 use parallax_base::{Folder, Limits, MemoryFolder, MemorySink, TimeWindow, TrackIdx, read_range};
-use parallax_formats::archive::keys;
+use parallax_formats::archive::{FunctionRow, keys};
 use parallax_import::archive;
 use parallax_import::events::{Conversion, Endpoint, TrackIdentity};
 
-/// The files of an archive of two tracks with several levels of nodes, messages, values and markers.
+/// The files of an archive of two tracks with several levels of nodes, loops and lines in functions,
+/// messages, values and markers.
 pub(crate) fn files(steps: u64) -> Vec<(String, Vec<u8>)> {
     let sink = MemorySink::new();
     let mut conversion = Conversion::new(Arc::new(sink.clone()), 0).unwrap();
     let functions = ["main", "solve", "wait"].map(|name| conversion.function(name, "USER"));
+    let parts = [(FunctionRow::LOOP, 7), (FunctionRow::LINE, 9)].map(|(kind, line)| {
+        let (name, group, file) = (String::new(), String::new(), "app.c".into());
+        conversion.add_function(FunctionRow { name, group, file, line, kind })
+    });
     let counter = conversion.counter("power", "W");
     conversion.fact(keys::COUNTED, format!("{counter}:1000"));
     let tracks = ["a", "b"].map(|name| {
@@ -30,6 +35,10 @@ pub(crate) fn files(steps: u64) -> Vec<(String, Vec<u8>)> {
             if step % 2 == 0 {
                 builder.describe("step\nnote", &format!("{step}\n\"a\\nb\""));
             }
+            builder.enter(now + 12, parts[0]);
+            builder.enter(now + 14, parts[1]);
+            builder.leave(now + 16, None);
+            builder.leave(now + 18, None);
             builder.value(now + 20, counter, step as f64);
             builder.message(Endpoint {
                 nanos: now + 30,
@@ -41,6 +50,7 @@ pub(crate) fn files(steps: u64) -> Vec<(String, Vec<u8>)> {
             });
             builder.marker(now + 40, functions[2]);
             builder.count(&[functions[0], functions[(step % 3) as usize]], counter, step);
+            builder.count(&[functions[0], parts[0], parts[1]], counter, 2 * step);
             builder.leave(now + 50, None);
             if step % 7 != 0 {
                 builder.leave(now + 60, None);
