@@ -117,6 +117,9 @@ struct Followed {
 }
 
 impl MpiLibrary {
+    /// What the file is called.
+    pub const NAME: &str = LIBRARY;
+
     /// Compiles it: for one recording, or for many of the same MPI
     /// ([`crate::Recording::mpi_library`]).
     ///

@@ -20,6 +20,9 @@ use crate::command_line::split;
 const SOURCE: &str = include_str!("../../measure/include/parallax_omp.c");
 const HEADER: &str = include_str!("../../measure/include/pascalops.h");
 
+/// What the library is called.
+const LIBRARY: &str = "parallax_omp.so";
+
 /// By this the loader is told what to load first.
 pub(crate) const VARIABLE: &str = "LD_PRELOAD";
 
@@ -72,7 +75,7 @@ impl Library {
         let output = Command::new(&compiler)
             .args(words)
             .args(["-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-ftls-model=initial-exec"])
-            .args(["-pthread", "-o", "parallax_omp.so", "parallax_omp.c", "-ldl"])
+            .args(["-pthread", "-o", LIBRARY, "parallax_omp.c", "-ldl"])
             .current_dir(folder.path())
             .output()
             .map_err(|cause| SweepError::NoCompiler { compiler: compiler.clone(), cause })?;
@@ -92,23 +95,33 @@ impl Library {
     }
 
     fn path(&self) -> PathBuf {
-        self.folder.path().join("parallax_omp.so")
+        self.folder.path().join(LIBRARY)
     }
 
-    /// The variables of a run with the one that loads the library behind what is loaded anyway.
+    /// Has a run with these variables load the library behind what is loaded anyway.
     pub(crate) fn add_to(&self, environment: &mut Vec<(String, String)>) {
-        let own = self.path().to_string_lossy().into_owned();
-        let at = environment.iter().position(|(name, _)| name == VARIABLE);
-        let before = match at {
-            Some(at) => Some(environment.remove(at).1),
-            None => env::var(VARIABLE).ok(),
-        };
-        let value = match before.filter(|before| !before.is_empty()) {
-            Some(before) => format!("{before}:{own}"),
-            None => own,
-        };
-        environment.push((VARIABLE.to_owned(), value));
+        preload(&self.path(), environment);
     }
+
+    /// What [`Library::add_to`] adds for a library in a folder that is not there yet.
+    pub(crate) fn add_planned_to(folder: &Path, environment: &mut Vec<(String, String)>) {
+        preload(&folder.join(LIBRARY), environment);
+    }
+}
+
+/// Has a run with these variables load a library behind what is loaded anyway.
+fn preload(library: &Path, environment: &mut Vec<(String, String)>) {
+    let own = library.to_string_lossy().into_owned();
+    let at = environment.iter().position(|(name, _)| name == VARIABLE);
+    let before = match at {
+        Some(at) => Some(environment.remove(at).1),
+        None => env::var(VARIABLE).ok(),
+    };
+    let value = match before.filter(|before| !before.is_empty()) {
+        Some(before) => format!("{before}:{own}"),
+        None => own,
+    };
+    environment.push((VARIABLE.to_owned(), value));
 }
 
 /// Numbers of regions by the places of their bodies.

@@ -97,6 +97,11 @@ impl Job {
         library.add_to(&mut self.order.environment);
     }
 
+    /// The same for a library that would be made in a folder.
+    pub(crate) fn load_planned(&mut self, folder: &Path) {
+        Library::add_planned_to(folder, &mut self.order.environment);
+    }
+
     /// Makes the folders of the files into which it writes, and takes the archive of an earlier run
     /// away: that of one that failed, or that is not in the file because the sweep was ended.
     pub(crate) fn prepare(&self) -> Result<(), SweepError> {

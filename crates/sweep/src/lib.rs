@@ -57,6 +57,6 @@ pub use record::Run;
 pub use schedule::Skip;
 pub use series::{SAMPLE_PERIOD, Series};
 pub use slurm::{ELEMENT, Slurm, run_element};
-pub use sweeping::{Automatic, Choices, Event, Iterated, Summary, dry_run, sweep};
+pub use sweeping::{Automatic, Choices, Event, Iterated, Summary, TEMPORARY, dry_run, sweep};
 pub use tools::{PRESETS, Preset, Tool};
 pub use topology::Binding;

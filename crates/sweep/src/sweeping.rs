@@ -20,10 +20,14 @@ use crate::record::{Record, Run};
 use crate::regions::{self, Regions};
 use crate::schedule::{Next, Schedule, Skip};
 use crate::series::SAMPLE_PERIOD;
+use crate::slurm::Folder;
 use crate::topology::{self, Processor};
 
 /// How the recorder is called, before the name of the archive. The supervisor is the tool, too.
 const RECORDER: [&str; 4] = ["/proc/self/exe", "record", "--quiet", "--output"];
+
+/// Stands for a folder that is made when the sweep begins, in what [`dry_run`] gives.
+pub const TEMPORARY: &str = "{temporary}";
 
 /// Where a sweep writes, and how it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -275,8 +279,9 @@ impl Iterated {
     }
 }
 
-/// The runs that [`sweep`] would make, in order, as far as that does not depend on their times.
-/// Nothing is run or written.
+/// The runs that [`sweep`] would make, in order, as far as that does not depend on their times, with all
+/// variables that are set for them. Nothing is run or written: folders that would be made are
+/// [`TEMPORARY`].
 ///
 /// # Errors
 /// As [`sweep`] before its first run, less those of writing.
@@ -287,7 +292,10 @@ pub fn dry_run(plan: &Plan, choices: &Choices) -> Result<Vec<(Key, Job)>, SweepE
         return Err(SweepError::Exists { path: choices.output.clone() });
     }
     let (record, _, processors) = begin(plan, choices)?;
-    let jobs = Jobs { plan, processors: &processors, lock: Path::new(""), mpi_library: None };
+    let temporary = Path::new(TEMPORARY);
+    let mpi_library = CallLibrary::planned(plan, temporary);
+    let jobs = Jobs { plan, processors: &processors, lock: Path::new(""), mpi_library };
+    let of_jobs = plan.slurm.as_ref().map(|_| Folder::of(&choices.output));
     let there: HashSet<Key> = record.runs().iter().map(|run| run.key).collect();
     let mut warm = HashSet::new();
     let mut all = Vec::new();
@@ -295,7 +303,16 @@ pub fn dry_run(plan: &Plan, choices: &Choices) -> Result<Vec<(Key, Job)>, SweepE
         let warmups = if warm.insert(key.configuration()) { plan.warmups } else { 0 };
         for number in (1..=warmups).map(Some).chain([None]) {
             let mut job = jobs.job(key, number)?;
-            job.order.iterations = ending(plan, &record, key);
+            job.record_regions(&match &of_jobs {
+                Some(folder) => folder.regions(&name(key, None)),
+                None => temporary.join("regions"),
+            });
+            if plan.has_automatic_regions {
+                job.load_planned(temporary);
+            }
+            if let Some(ending) = ending(plan, &record, key) {
+                job.end_after(ending);
+            }
             all.push((key, job));
         }
     }
@@ -488,6 +505,11 @@ impl CallLibrary {
     fn path(&self) -> PathBuf {
         self.0.path()
     }
+
+    /// Where it would be in a folder.
+    fn planned(plan: &Plan, folder: &Path) -> Option<PathBuf> {
+        plan.has_mpi_calls.then(|| folder.join(parallax_record::MpiLibrary::NAME))
+    }
 }
 
 /// Runs are made on Linux only.
@@ -502,6 +524,10 @@ impl CallLibrary {
 
     fn path(&self) -> PathBuf {
         self.0.clone()
+    }
+
+    fn planned(_plan: &Plan, _folder: &Path) -> Option<PathBuf> {
+        None
     }
 }
 

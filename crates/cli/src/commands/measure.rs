@@ -9,8 +9,8 @@ use parallax_base::quantity::counted;
 use parallax_service::{DataContent, OpenLimits, open_data};
 use parallax_sweep::{
     Automatic, Binding, Choices, Controller, FirstIterations, IterationRegion, Job, Order, PRESETS,
-    Plan, ProgramOutput, Repetitions, SAMPLE_PERIOD, Slurm, Stop, Summary, SweepError, Tool,
-    core_counts, dry_run, frequencies, launch, line, quoted, split, sweep,
+    Plan, ProgramOutput, Repetitions, SAMPLE_PERIOD, Slurm, Stop, Summary, SweepError, TEMPORARY,
+    Tool, core_counts, dry_run, frequencies, launch, line, quoted, split, sweep,
 };
 
 use super::Context;
@@ -627,7 +627,12 @@ fn show(context: &Context, plan: &Plan, choices: &Choices) -> anyhow::Result<()>
         Repetitions::Fixed(_) => "",
         Repetitions::UntilInterval { .. } => " at most",
     };
-    context.note(format!("{} runs{most}; nothing was executed", jobs.len()));
+    let folder = match text.contains(TEMPORARY) {
+        true => format!("; {TEMPORARY} stands for a temporary folder"),
+        false => String::new(),
+    };
+    let number = counted(jobs.len() as u64, "run");
+    context.note(format!("{number}{most}; nothing was executed{folder}"));
     Ok(())
 }
 
