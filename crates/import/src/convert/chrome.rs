@@ -1,8 +1,7 @@
 //! Chrome trace events, Kineto's included, into archives.
 //!
-//! Events come in any order and overlap, so they are sorted by track and time, on the disk where
-//! they do not fit into memory, and laid on lanes while they are fed. Flows and operations across
-//! threads are gathered in memory.
+//! Events come in any order and overlap, so they are gathered; flows and operations across threads
+//! in memory.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
@@ -12,26 +11,14 @@ use parallax_formats::archive::{NONE_32, keys};
 use parallax_formats::json_trace::{
     ArgValue, ChromeEvent, ChromeReader, NameId, Phase, TraceOptions, TrackId,
 };
-use parallax_model::{IdentityKind, RecordCounts};
+use parallax_model::IdentityKind;
 
-use super::chrome_arguments::Arguments;
+use super::chrome_arguments::EventArguments;
 use super::chrome_flows::{End, Flows, KEY_BYTES, Key, id};
-use super::lanes::{Complete, Lanes};
+use super::gathered::{Begun, Events, Gathered, feed_lanes};
+use super::lanes::Complete;
 use super::progress::Progress;
-use crate::events::{
-    Conversion, ConversionError, Packer, Sorted, Sorter, TrackIdentity, TrackKind, Unpacker,
-};
-
-/// Events after which what is complete is written.
-const COMMIT_EVENTS: u64 = 1 << 16;
-
-/// Track, start, end (backwards, as longer ones come first), place in the file, function and
-/// arguments.
-const CALL_BYTES: usize = 2 * 4 + 4 * 8;
-/// Track, time, place in the file, counter and value.
-const VALUE_BYTES: usize = 2 * 4 + 3 * 8;
-/// Track, time and name.
-const MARKER_BYTES: usize = 2 * 4 + 8;
+use crate::events::{Conversion, ConversionError, TrackIdentity, TrackKind};
 
 /// A process and a thread of it.
 type Who = (Option<TrackId>, Option<TrackId>);
@@ -39,104 +26,9 @@ type Who = (Option<TrackId>, Option<TrackId>);
 /// What names a function: name and categories.
 type Called = (Option<NameId>, Option<NameId>);
 
-/// What was gathered of a track. Functions have numbers of the gathering.
-#[derive(Default)]
-struct Gathered {
-    /// Begun by `B` and not yet ended.
-    open: Vec<Begun>,
-    counts: RecordCounts,
-    /// Time of the record before.
-    last_nanos: u64,
-    /// Latest end of all calls.
-    end_nanos: u64,
-}
-
-/// A call or operation of which only the begin is known.
-#[derive(Debug, Clone, Copy)]
-struct Begun {
-    start_nanos: u64,
-    function: u32,
-    arguments: u64,
-}
-
-impl Begun {
-    /// The whole, with what the record of its end says where that of the begin says nothing.
-    fn ended(self, nanos: u64, arguments: u64) -> Complete {
-        let Self { start_nanos, function, arguments: own } = self;
-        let arguments = if own == 0 { arguments } else { own };
-        Complete { start_nanos, end_nanos: nanos.max(start_nanos), function, arguments }
-    }
-}
-
-/// Events by track and time.
-struct Events {
-    arguments: Arguments,
-    calls: Sorter<CALL_BYTES>,
-    values: Sorter<VALUE_BYTES>,
-    markers: Sorter<MARKER_BYTES>,
-    number: u64,
-}
-
-impl Events {
-    fn new(conversion: &Conversion) -> Self {
-        Self {
-            arguments: Arguments::new(conversion),
-            calls: conversion.sorter("calls", 4),
-            values: conversion.sorter("values", 16),
-            markers: conversion.sorter("markers", 16),
-            number: 0,
-        }
-    }
-
-    fn call(&mut self, track: usize, call: Complete) -> io::Result<()> {
-        self.number += 1;
-        let row = Packer::new().u32(row_of(track)).u64(call.start_nanos);
-        let row = row.u64(u64::MAX - call.end_nanos).u64(self.number).u32(call.function);
-        let row = row.u64(call.arguments);
-        self.calls.push(row.finish())
-    }
-
-    fn value(&mut self, track: usize, nanos: u64, counter: u32, value: f64) -> io::Result<()> {
-        self.number += 1;
-        let row = Packer::new().u32(row_of(track)).u64(nanos).u64(self.number);
-        self.values.push(row.u32(counter).u64(value.to_bits()).finish())
-    }
-
-    fn marker(&mut self, track: usize, nanos: u64, name: u32) -> io::Result<()> {
-        self.markers.push(Packer::new().u32(row_of(track)).u64(nanos).u32(name).finish())
-    }
-}
-
 /// Whether the text of an event has a part: names are numbers there.
 fn has(event: &ChromeEvent<'_>, wanted: &[u8]) -> bool {
     event.text.windows(wanted.len()).any(|part| part == wanted)
-}
-
-fn row_of(track: usize) -> u32 {
-    u32::try_from(track).unwrap_or(NONE_32)
-}
-
-/// Rows of a sorter, of which those of one track are taken after those of the one before.
-struct Cursor<const N: usize> {
-    sorted: Sorted<N>,
-    next: Option<[u8; N]>,
-}
-
-impl<const N: usize> Cursor<N> {
-    fn new(sorter: Sorter<N>) -> io::Result<Self> {
-        let mut sorted = sorter.finish()?;
-        let next = sorted.next()?;
-        Ok(Self { sorted, next })
-    }
-
-    /// The next row of a track.
-    fn of(&mut self, track: usize) -> io::Result<Option<[u8; N]>> {
-        let row = self.next.filter(|row| Unpacker::new(row).u32() == row_of(track));
-        if row.is_some() {
-            self.next = self.sorted.next()?;
-        }
-        Ok(row)
-    }
 }
 
 /// Everything that the file says, by track.
@@ -151,6 +43,8 @@ struct Gathering {
     is_recording: Vec<bool>,
     counters: HashMap<(Option<NameId>, String), u32>,
     flows: Flows,
+    /// Those of the event that was taken last.
+    arguments: EventArguments,
     /// Operations across threads that have begun.
     asyncs: HashMap<Key, Vec<Begun>>,
     /// Finished ones, by process.
@@ -306,7 +200,8 @@ impl Gathering {
         };
         let arguments = match event.phase {
             Phase::Begin | Phase::End | Phase::Complete | Phase::AsyncBegin | Phase::AsyncEnd => {
-                events.arguments.take(&event.args, nanos, issues)?
+                self.arguments.read(&event.args);
+                events.arguments.take(&self.arguments.text, nanos, issues)?
             }
             _ => 0,
         };
@@ -347,7 +242,7 @@ impl Gathering {
                 events.call(track, Complete { start_nanos, end_nanos, function, arguments })?;
                 let end = End { track, nanos };
                 self.held_bytes += self.flows.bind(event, end);
-                if let Some(correlation) = events.arguments.correlation() {
+                if let Some(correlation) = self.arguments.correlation() {
                     self.held_bytes += self.flows.correlate(event, correlation, end);
                 }
             }
@@ -488,16 +383,9 @@ impl Gathering {
         }
         let mut rows = Vec::new();
         for (number, track) in self.tracks.iter_mut().enumerate() {
-            close_open(number, track, &mut events, conversion)?;
+            events.close_open(number, track, &mut conversion.issues)?;
         }
-        let mut fed = Fed {
-            functions: &functions,
-            counters: &counters,
-            arguments: events.arguments,
-            calls: Cursor::new(events.calls)?,
-            values: Cursor::new(events.values)?,
-            markers: Cursor::new(events.markers)?,
-        };
+        let mut fed = events.finish(Some(functions), counters)?;
         self.shared = self.shared_names();
         for (number, track) in self.tracks.iter().enumerate() {
             control.check()?;
@@ -566,142 +454,4 @@ impl Gathering {
             declared: None,
         }
     }
-}
-
-/// What never ends ends with the last event of its thread.
-fn close_open(
-    number: usize,
-    track: &mut Gathered,
-    events: &mut Events,
-    conversion: &mut Conversion,
-) -> io::Result<()> {
-    let last = track.end_nanos.max(track.last_nanos);
-    for begun in std::mem::take(&mut track.open) {
-        let place = Place::Time { nanos: begun.start_nanos };
-        conversion.issues.report(Severity::Warning, Stage::Import, "open-at-end", place, || {
-            "a function never ends; it ends with the last event of its thread".into()
-        });
-        events.call(number, begun.ended(last, 0))?;
-    }
-    Ok(())
-}
-
-/// What was gathered, in order, and the archive's numbers of it.
-struct Fed<'f> {
-    functions: &'f [u32],
-    counters: &'f [u32],
-    arguments: Arguments,
-    calls: Cursor<CALL_BYTES>,
-    values: Cursor<VALUE_BYTES>,
-    markers: Cursor<MARKER_BYTES>,
-}
-
-impl Fed<'_> {
-    /// The call with the archive's number of its function.
-    fn named(&self, call: Complete) -> Complete {
-        let function = self.functions.get(call.function as usize).copied().unwrap_or(0);
-        Complete { function, ..call }
-    }
-
-    /// Feeds a track and those that hold what overlaps in it; returns its row.
-    fn track(
-        &mut self,
-        number: usize,
-        counts: RecordCounts,
-        identity: &TrackIdentity,
-        conversion: &mut Conversion,
-    ) -> Result<u32, ConversionError> {
-        let row = conversion.track(identity.clone());
-        if let Some(builder) = conversion.builder(row) {
-            *builder.counts_mut() = counts;
-        }
-        // Counters and markers do not nest in calls; order among them is by time.
-        let mut taken = 0_u64;
-        while let Some(value) = self.values.of(number)? {
-            let mut value = Unpacker::new(&value);
-            let (_, nanos, _) = (value.u32(), value.u64(), value.u64());
-            let counter = self.counters.get(value.u32() as usize).copied().unwrap_or(0);
-            if let Some(builder) = conversion.builder(row) {
-                builder.value_at(nanos, counter, f64::from_bits(value.u64()));
-            }
-            taken += 1;
-            if taken.is_multiple_of(COMMIT_EVENTS) {
-                conversion.commit()?;
-            }
-        }
-        while let Some(marker) = self.markers.of(number)? {
-            let mut marker = Unpacker::new(&marker);
-            let (_, nanos) = (marker.u32(), marker.u64());
-            let name = self.functions.get(marker.u32() as usize).copied().unwrap_or(0);
-            if let Some(builder) = conversion.builder(row) {
-                builder.marker_at(nanos, name);
-            }
-            taken += 1;
-            if taken.is_multiple_of(COMMIT_EVENTS) {
-                conversion.commit()?;
-            }
-        }
-        let (calls, functions) = (&mut self.calls, self.functions);
-        let mut calls = std::iter::from_fn(|| {
-            let call = calls.of(number).transpose()?;
-            Some(call.map(|call| {
-                let mut call = Unpacker::new(&call);
-                let (_, start_nanos) = (call.u32(), call.u64());
-                let end_nanos = u64::MAX - call.u64();
-                let _ = call.u64();
-                let function = functions.get(call.u32() as usize).copied().unwrap_or(0);
-                Complete { start_nanos, end_nanos, function, arguments: call.u64() }
-            }))
-        });
-        feed_lanes(row, identity, &mut calls, &mut self.arguments, conversion)?;
-        Ok(row)
-    }
-}
-
-/// Feeds the calls of a track; what overlaps goes to tracks of its own.
-fn feed_lanes(
-    row: u32,
-    identity: &TrackIdentity,
-    calls: &mut dyn Iterator<Item = io::Result<Complete>>,
-    arguments: &mut Arguments,
-    conversion: &mut Conversion,
-) -> Result<(), ConversionError> {
-    let (mut lanes, mut rows) = (Lanes::default(), vec![row]);
-    let (mut taken, mut moved) = (0_u64, 0);
-    for call in calls {
-        let call = call?;
-        let lane = lanes.place(call);
-        if lane >= rows.len() {
-            rows.push(conversion.track(TrackIdentity {
-                name: format!("{} (overlap {lane})", identity.name),
-                kind: TrackKind::Overlap,
-                ..identity.clone()
-            }));
-        }
-        moved += u64::from(lane > 0);
-        let own = rows.get(lane).copied().unwrap_or(row);
-        if let Some(builder) = conversion.builder(own) {
-            lanes.feed(lane, call, builder);
-            arguments.describe(call.arguments, builder)?;
-        }
-        taken += 1;
-        if taken.is_multiple_of(COMMIT_EVENTS) {
-            conversion.commit()?;
-        }
-    }
-    for (lane, row) in rows.into_iter().enumerate() {
-        if let Some(builder) = conversion.builder(row) {
-            lanes.finish(lane, builder);
-        }
-        conversion.end_track(row)?;
-    }
-    if moved > 0 {
-        let name = &identity.name;
-        let place = Place::File { file: name.clone() };
-        let message =
-            || format!("events of {name} overlap without nesting; they have tracks of their own");
-        let severity = Severity::Note;
-        conversion.issues.report_many(severity, Stage::Import, "overlap", place, moved, message);
-    }
-    Ok(())
 }

@@ -1,11 +1,13 @@
 //! Traces of other formats into archives: one adapter a format, all feeding a [`Conversion`].
 
 mod align;
+mod arguments;
 mod chrome;
 mod chrome_arguments;
 mod chrome_flows;
 mod codar;
 pub(crate) mod executions;
+mod gathered;
 mod lanes;
 mod otf2;
 mod progress;
