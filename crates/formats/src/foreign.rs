@@ -1,10 +1,6 @@
 //! Formats of other tools that are recognised by their first bytes, so that they can be named, and
 //! are not read.
 
-use parallax_base::{Issues, Limits, Source};
-
-use crate::sqlite::{self, Database};
-
 /// Length of a name, and where the mark is, in the header of a member of a tar archive (POSIX ustar).
 const TAR_NAME: usize = 100;
 const TAR_MARK: std::ops::Range<usize> = 257..262;
@@ -23,20 +19,6 @@ pub fn is_cube(text: &[u8]) -> bool {
     }
     let head = text.get(..512).unwrap_or(text);
     head.starts_with(b"<?xml") && has(head, b"<cube ") || head.starts_with(b"<cube ")
-}
-
-/// Whether a file is a database that `nsys export --type sqlite` wrote.
-#[must_use]
-pub fn is_nsight_sqlite(source: &Source) -> bool {
-    if !sqlite::is_sqlite(&**source) {
-        return false;
-    }
-    let database =
-        Database::open(Source::clone(source), "", &Limits::default(), &mut Issues::new());
-    database.is_ok_and(|database| {
-        let has = |name: &str| database.table(name).is_some();
-        has("StringIds") && (has("TARGET_INFO_GPU") || has("TARGET_INFO_SESSION_START_TIME"))
-    })
 }
 
 /// Whether `head` is of `perf.data` (`PERFFILE`, `PERFILE2`).

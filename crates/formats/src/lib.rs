@@ -21,6 +21,7 @@ pub mod hosts;
 pub mod hpctoolkit;
 pub mod json;
 pub mod json_trace;
+pub mod nsight;
 pub mod otf2;
 pub mod parceive;
 pub mod pascal;

@@ -10,6 +10,7 @@
 //! - [`gpu_stalls`]: databases with instruction sampling of GPUs, with planted stalls.
 //! - [`json_trace`]: JSON traces of any size, with known counts.
 //! - [`needs`]: the corpus and programs that tests need; without them they are skipped, and counted.
+//! - [`nsight`]: exports of Nsight Systems with planted rows.
 //! - [`otf2`]: traces of OTF2, of any size with answers known beforehand.
 //! - [`parceive`]: databases of Parceive, of any size with known numbers.
 //! - [`parceive_tags`]: databases of Parceive with a planted section and its tasks.
@@ -27,6 +28,7 @@ pub mod gpu_stalls;
 pub mod hpctoolkit;
 pub mod json_trace;
 pub mod needs;
+pub mod nsight;
 pub mod otf2;
 pub mod parceive;
 pub mod parceive_tags;

@@ -119,6 +119,12 @@ impl<'r> Row<'r> {
         self.slots.list.len()
     }
 
+    /// Number of bytes of the row.
+    #[must_use]
+    pub const fn len_bytes(&self) -> u64 {
+        self.payload.len() as u64
+    }
+
     /// Whether nothing is stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -54,15 +54,10 @@ pub(super) fn metrics(archive: &Archive) -> MetricCatalog {
                 &[(Scope::Inclusive, TIME_INCLUSIVE), (Scope::Exclusive, TIME_EXCLUSIVE)],
             ),
         ];
-        metrics.extend(Event::all(archive).filter_map(|event| {
-            let counter = archive.counters.get(event.counter as usize)?;
-            let scopes = [(Scope::Inclusive, event.inclusive), (Scope::Exclusive, event.exclusive)];
-            let about = "counted by the kernel, attributed by samples";
-            Some(Metric::summed(&counter.name, event.unit(archive).0, about, &scopes))
-        }));
+        metrics.extend(event_metrics(archive, "counted by the kernel, attributed by samples"));
         return MetricCatalog::new(metrics);
     }
-    MetricCatalog::new(vec![
+    let mut metrics = vec![
         Metric::summed(
             "TIME",
             Unit::Seconds,
@@ -70,7 +65,18 @@ pub(super) fn metrics(archive: &Archive) -> MetricCatalog {
             &[(Scope::Inclusive, TIME_INCLUSIVE), (Scope::Exclusive, TIME_EXCLUSIVE)],
         ),
         Metric::summed("CALLS", Unit::Count, "number of calls", &[(Scope::Exclusive, CALLS)]),
-    ])
+    ];
+    metrics.extend(event_metrics(archive, "counted by call stack, apart from calls"));
+    MetricCatalog::new(metrics)
+}
+
+/// A metric for each event that was counted.
+fn event_metrics(archive: &Archive, about: &'static str) -> impl Iterator<Item = Metric> {
+    Event::all(archive).filter_map(move |event| {
+        let counter = archive.counters.get(event.counter as usize)?;
+        let scopes = [(Scope::Inclusive, event.inclusive), (Scope::Exclusive, event.exclusive)];
+        Some(Metric::summed(&counter.name, event.unit(archive).0, about, &scopes))
+    })
 }
 
 /// An event that was counted, and the numbers of its metric.
@@ -143,10 +149,7 @@ pub(super) fn read(
             }
         }
     }
-    let events: Vec<(Event, f64)> = match is_sampled {
-        true => scaled_events(archive)?,
-        false => Vec::new(),
-    };
+    let events = scaled_events(archive)?;
     for batch in archive.counts() {
         let batch = batch?;
         for i in 0..batch.rows() {
@@ -172,9 +175,9 @@ pub(super) fn read(
         let mut own = std::mem::take(rows);
         if is_sampled {
             add_inclusive(&mut own, (CPU_EXCLUSIVE, CPU_INCLUSIVE), archive);
-            for (event, _) in &events {
-                add_inclusive(&mut own, (event.exclusive, event.inclusive), archive);
-            }
+        }
+        for (event, _) in &events {
+            add_inclusive(&mut own, (event.exclusive, event.inclusive), archive);
         }
         if has_lexical {
             add_code(&mut own, &exclusive, archive);

@@ -9,6 +9,7 @@ mod codar;
 pub(crate) mod executions;
 mod gathered;
 mod lanes;
+mod nsight;
 mod otf2;
 mod progress;
 pub(crate) mod tau;
@@ -202,6 +203,17 @@ pub(crate) static CHIMBUKO: TraceReader = TraceReader {
         codar::convert_rows(&required(folder, path)?, &**folder, path, conversion, control)
     },
     ..stream(JsonTraceFormat::Chimbuko)
+};
+
+/// SQLite exports of Nsight Systems.
+pub(crate) static NSIGHT: TraceReader = TraceReader {
+    name: "Nsight Systems",
+    is_anchor: false,
+    is_stream: false,
+    files: |_, path| vec![path.to_owned()],
+    convert: |folder, path, limits, conversion, control| {
+        nsight::convert(&required(folder, path)?, path, limits, conversion, control)
+    },
 };
 
 /// A trace in one file; what the converter is comes from the row.

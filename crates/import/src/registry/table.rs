@@ -3,7 +3,9 @@
 use parallax_formats::hpctoolkit::{self as hpctoolkit_files, FileKind, Recognised};
 use parallax_formats::json_trace::JsonTraceFormat;
 use parallax_formats::scaling_data::ScalingFormat;
-use parallax_formats::{archive, caliper as caliper_files, foreign, otf2, tau as tau_files};
+use parallax_formats::{
+    archive, caliper as caliper_files, foreign, nsight, otf2, tau as tau_files,
+};
 
 use super::probe::split;
 use super::{Extent, Format, Kind, Probe, Reader};
@@ -268,11 +270,21 @@ pub static FORMATS: &[Format] = &[
         family: "Nsight Systems",
         versions: "SQLite export",
         kind: Kind::Trace,
+        state: CONVERTED,
+        notes: "threads and GPU streams with launches, ranges of NVTX, and samples as a metric \
+                ([FORMAT.md](crates/formats/src/nsight/FORMAT.md))",
+        recognise: |probe| nsight::is_nsight(probe.source()).then_some(Extent::Trace),
+        reader: Reader::Trace(&convert::NSIGHT),
+        ..PLAIN
+    },
+    Format {
+        name: "Nsight Systems report",
+        family: "Nsight Systems",
+        versions: "`.nsys-rep`, `.qdrep`",
+        kind: Kind::Trace,
         state: NOT_READ,
-        recognise: |probe| {
-            named(foreign::is_nsight_sqlite(probe.source()), "an SQLite export of Nsight Systems")
-        },
-        reader: Reader::None("record a Kineto or Chrome trace instead"),
+        recognise: |probe| named(nsight::is_report(probe.head()), "a report of Nsight Systems"),
+        reader: Reader::None("export it with `nsys export --type sqlite` and open that"),
         ..PLAIN
     },
     Format {
