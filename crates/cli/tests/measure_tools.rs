@@ -143,22 +143,27 @@ fn profiles_of_caliper_are_an_ensemble() {
 }
 
 #[test]
-fn reports_of_nsight_are_kept_and_said_not_to_be_read() {
+fn exports_of_nsight_are_an_ensemble() {
+    let file = "data/other/cloverleaf-nsys/perlmutter-cloverleaf-cuda.sqlite";
+    let Some(data) = needs::corpus_path(file) else { return };
     let script = format!(
         "case $1 in\nprofile) shift\n{PARSED}touch \"$out.nsys-rep\"; exec \"$@\";;\n\
-         export) shift\n{PARSED}mv \"$1\" \"$out\";;\nesac"
+         export) shift\n{PARSED}test -e \"$1\" && cp \"$DATA\" \"$out\";;\nesac"
     );
     let place = scratch(&[("nsys", script)]);
+    place.collects("nsight", &data, "/report.sqlite");
     // Outside of the launcher of MPI.
+    fs::remove_file(place.path("sweep.json")).unwrap();
+    fs::remove_dir_all(place.path("sweep-nsight")).unwrap();
     place.script("bin/mpirun", "shift 2; exec \"$@\"");
-    let output = place.measure(Path::new("/"), &["--tool", "nsight", "--mpi", "mpirun -n {p}"]);
+    let output = place.measure(&data, &["--tool", "nsight", "--mpi", "mpirun -n {p}"]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{error}");
-    assert!(error.contains("Parallax does not read them"), "{error}");
     let run = place.path("sweep-nsight/cores2-input1-run1");
     assert!(run.join("report.sqlite").exists());
     let command = fs::read_to_string(run.join("command.txt")).unwrap();
-    assert!(command.starts_with("nsys profile") && command.contains(" mpirun -n 2 ./app"));
+    assert!(command.starts_with("nsys profile --trace=cuda,nvtx,osrt,mpi"), "{command}");
+    assert!(command.contains(" mpirun -n 2 ./app"), "{command}");
 }
 
 #[test]

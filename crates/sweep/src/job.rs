@@ -66,16 +66,9 @@ pub(crate) struct Order {
     /// What makes the database of a tool when the program has succeeded, one command after the other.
     pub(crate) then: Vec<Vec<String>>,
     /// The database that is there then, and whether it must be one that can be opened.
-    pub(crate) database: Option<Database>,
+    pub(crate) database: Option<String>,
     /// The file that is locked as long as a program of this sweep runs.
     pub(crate) lock: String,
-}
-
-/// The database that a run leaves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Database {
-    pub(crate) path: String,
-    pub(crate) is_read: bool,
 }
 
 /// After how many iterations a program is ended.
@@ -121,10 +114,7 @@ impl Order {
             })),
             "iterations": self.iterations.as_ref().map(Ending::to_value),
             "then": self.then,
-            "database": self.database.as_ref().map(|database| json!({
-                "path": database.path,
-                "is_read": database.is_read,
-            })),
+            "database": self.database,
             "lock": self.lock,
         })
     }
@@ -174,10 +164,7 @@ impl Order {
             then: value.get("then")?.as_array()?.iter().map(texts).collect::<Option<_>>()?,
             database: match value.get("database")? {
                 Value::Null => None,
-                database => Some(Database {
-                    path: database.get("path")?.as_str()?.to_owned(),
-                    is_read: database.get("is_read")?.as_bool()?,
-                }),
+                database => Some(database.as_str()?.to_owned()),
             },
             lock: value.get("lock")?.as_str()?.to_owned(),
         })
@@ -349,7 +336,7 @@ mod tests {
                 of: 100,
             }),
             then: vec![vec!["make".into(), "a b".into()], vec!["check".into()]],
-            database: Some(Database { path: "/z".into(), is_read: true }),
+            database: Some("/z".into()),
             lock: "/y".into(),
         };
         assert_eq!(Order::from_value(&order.to_value()), Some(order.clone()));

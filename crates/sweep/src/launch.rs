@@ -10,7 +10,7 @@ use crate::SweepError;
 use crate::automatic::Library;
 use crate::command_line::line;
 use crate::ipmi::{self, Controller};
-use crate::job::{Database, Ending, Order, Outcome, Stream};
+use crate::job::{Ending, Order, Outcome, Stream};
 use crate::series::{Sampler, time_of};
 use crate::tools::make_folder;
 use crate::{machine, regions};
@@ -161,7 +161,7 @@ pub fn launch(job: &Job, opens: Opens<'_>) -> Result<Outcome, SweepError> {
 /// Has the database of a run made. Why there is none, with an exit status.
 fn collected(
     job: &Job,
-    database: &Database,
+    database: &str,
     opens: Opens<'_>,
 ) -> Result<Option<(i32, String)>, SweepError> {
     for command in &job.order.then {
@@ -188,12 +188,8 @@ fn collected(
             return Ok(Some((made.exit_status, [why, made.said].join("\n").trim().to_owned())));
         }
     }
-    let path = Path::new(&database.path);
-    let opened = match database.is_read {
-        true => opens(path),
-        false => path.metadata().map(drop).map_err(|error| error.to_string()),
-    };
-    Ok(opened
+    let path = Path::new(database);
+    Ok(opens(path)
         .err()
         .map(|why| (1, format!("the run left no database in {}: {why}", path.display()))))
 }

@@ -12,7 +12,7 @@ use crate::energy;
 use crate::files::{check_program, save};
 use crate::frequency::Wanted;
 use crate::iterations::{Estimate, FirstIterations, Request};
-use crate::job::{Database, Ended, Ending, Order, Outcome, Stream};
+use crate::job::{Ended, Ending, Order, Outcome, Stream};
 use crate::launch::Job;
 use crate::lock::Lock;
 use crate::plan::{Configuration, Key, Plan, ProgramOutput};
@@ -456,9 +456,7 @@ impl Jobs<'_> {
             frequency: wanted_frequency(plan, key.frequency),
             iterations: None,
             then: tool_run.as_ref().map(|(_, run)| run.then()).unwrap_or_default(),
-            database: tool_run
-                .as_ref()
-                .map(|(tool, run)| Database { path: run.database(), is_read: tool.is_read }),
+            database: tool_run.as_ref().map(|(_, run)| run.database()),
             lock: lock.to_string_lossy().into_owned(),
         };
         let period = plan.sample.unwrap_or(SAMPLE_PERIOD);

@@ -39,8 +39,6 @@ pub struct Preset {
     /// What makes the database when the program has ended, one command after the other.
     then: &'static [&'static [&'static str]],
     database: &'static str,
-    /// Whether Parallax reads what comes out.
-    is_read: bool,
 }
 
 /// The tools that are known.
@@ -56,7 +54,6 @@ pub const PRESETS: &[Preset] = &[
             &["hpcprof", "-o", DATABASE, "{run}/measurements"],
         ],
         database: "{run}/database",
-        is_read: true,
     },
     Preset {
         name: "tau",
@@ -67,7 +64,6 @@ pub const PRESETS: &[Preset] = &[
         then: &[],
         // It writes into a folder that is there, and makes none.
         database: RUN,
-        is_read: true,
     },
     Preset {
         name: "scorep",
@@ -81,7 +77,6 @@ pub const PRESETS: &[Preset] = &[
         ],
         then: &[],
         database: "{run}/experiment/traces.otf2",
-        is_read: true,
     },
     Preset {
         name: "caliper",
@@ -94,12 +89,16 @@ pub const PRESETS: &[Preset] = &[
         )],
         then: &[],
         database: "{run}/profile.json",
-        is_read: true,
     },
     Preset {
         name: "nsight",
-        launcher: &["nsys", "profile", "--trace=cuda,nvtx,osrt", "--output={run}/report"],
-        launcher_without_ranks: None,
+        launcher: &["nsys", "profile", "--trace=cuda,nvtx,osrt,mpi", "--output={run}/report"],
+        launcher_without_ranks: Some(&[
+            "nsys",
+            "profile",
+            "--trace=cuda,nvtx,osrt",
+            "--output={run}/report",
+        ]),
         is_outermost: true,
         environment: &[],
         then: &[&[
@@ -110,7 +109,6 @@ pub const PRESETS: &[Preset] = &[
             "{run}/report.nsys-rep",
         ]],
         database: "{run}/report.sqlite",
-        is_read: false,
     },
 ];
 
@@ -131,8 +129,6 @@ pub struct Tool {
     pub then: Vec<Vec<String>>,
     /// The database, as a path that begins with `{run}`.
     pub database: String,
-    /// Whether Parallax reads what comes out.
-    pub is_read: bool,
 }
 
 impl Tool {
@@ -150,7 +146,6 @@ impl Tool {
             environment: preset.environment.iter().map(variable).collect(),
             then: preset.then.iter().map(|command| words(command)).collect(),
             database: preset.database.to_owned(),
-            is_read: preset.is_read,
         }
     }
 
@@ -165,7 +160,6 @@ impl Tool {
             environment: Vec::new(),
             then: Vec::new(),
             database: String::new(),
-            is_read: true,
         }
     }
 

@@ -449,9 +449,6 @@ pub(super) fn measure(context: &Context, arguments: MeasureArgs) -> anyhow::Resu
         return show(context, &plan, &choices);
     }
     let mut progress = Progress::new(context, &plan);
-    if let Some(tool) = plan.tool.as_ref().filter(|tool| !tool.is_read && !context.is_quiet) {
-        context.note(format!("{} databases are kept, but Parallax does not read them", tool.name));
-    }
     let mut launch = |job: &Job| launch(job, &opens_database);
     let summary = sweep(&plan, &choices, &mut launch, &mut |event| {
         progress.tell(event);
@@ -473,7 +470,6 @@ pub(super) fn measure(context: &Context, arguments: MeasureArgs) -> anyhow::Resu
         ));
     }
     if let Some(tool) = &plan.tool
-        && tool.is_read
         && summary.succeeded > 0
         && !context.is_quiet
     {
