@@ -1,5 +1,5 @@
-//! A JSON trace of any kind becomes an archive that opens: all time of a track is in the sums, once,
-//! and sums are those of the intervals they are made of.
+//! A JSON trace of any kind, or an export of Nsight Systems, becomes an archive that opens: all time
+//! of a track is in the sums, once, and sums are those of the intervals they are made of.
 
 #![no_main]
 

@@ -127,3 +127,17 @@ fn blame_without_gpus_or_without_traces_says_what_is_missing() {
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("no traces"), "{error}");
 }
+
+#[test]
+fn threads_of_the_cuda_driver_are_not_blamed_in_exports_of_nsight() {
+    let file = "data/other/cloverleaf-nsys/perlmutter-cloverleaf-cuda.sqlite";
+    let Some(data) = parallax_testkit::needs::corpus_path(file) else { return };
+    let (folder, name) = (data.parent().unwrap(), data.file_name().unwrap().to_str().unwrap());
+    // 1 - (union of kernels and copies) / (last end - first start) of all events that are shown.
+    let blame = text(&parallax(folder, &["idleness", name, "--blame", "--width", "100"]));
+    assert!(blame.contains("62.3") && blame.contains("cudaMalloc"), "{blame}");
+    assert!(!blame.contains("poll"), "{blame}");
+    let report = text(&parallax(folder, &["report", name, "--width", "100"]));
+    assert!(report.contains("Idle GPUs") && report.contains("1 rank"), "{report}");
+    assert!(!report.contains("Sleeping and polling: poll"), "{report}");
+}

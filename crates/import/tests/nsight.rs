@@ -9,13 +9,16 @@ use parallax_base::{
     Control, Folder, Limits, LocationIdx, MemoryFolder, MemorySink, TimeWindow, TrackIdx,
 };
 use parallax_import::archive;
-use parallax_import::convert::{ConvertOptions, convert, recognise};
+use parallax_import::convert::{
+    Alignment, ConvertOptions, WorkflowInput, convert, convert_workflow, recognise,
+};
+use parallax_import::events::ComponentPlan;
 use parallax_model::{
     ContextChoice, Experiment, IdentityKind, LinkKind, Message, MetricChoice, Plan, Scope,
     SliceRequest,
 };
 use parallax_testkit::needs;
-use parallax_testkit::nsight::{SCHEMA, export, process, small, thread};
+use parallax_testkit::nsight::{SCHEMA, export, process, small, small_rows, thread};
 use parallax_testkit::sqlite::of_sql;
 
 fn try_converted(bytes: &[u8], options: &ConvertOptions) -> Result<Experiment, String> {
@@ -176,6 +179,67 @@ fn samples_are_a_metric_of_their_call_paths() {
     let time = values(&x, "TIME", &Scope::Inclusive);
     assert_eq!(time.get("main").copied().unwrap_or(0.0), 0.0);
     assert_eq!(time.get("step"), Some(&800e-9));
+}
+
+#[test]
+fn functions_of_call_stacks_are_those_of_calls_where_they_have_the_same_name() {
+    let rows = "INSERT INTO StringIds VALUES (20, 'cudaMemcpy');
+        INSERT INTO SAMPLING_CALLCHAINS VALUES (3, 20, 15, NULL, 0);";
+    let x = converted(&export(&format!("{}{rows}", small_rows())));
+    let own = values(&x, "SAMPLES", &Scope::Exclusive);
+    assert_eq!(own.get("cudaMemcpy"), Some(&1.0), "{own:?}");
+    let named = x.contexts.functions().iter().filter(|function| &*function.name == "cudaMemcpy");
+    let groups: Vec<_> = named.map(|function| function.group.as_deref()).collect();
+    assert_eq!(groups, [Some("cuda_runtime")]);
+}
+
+#[test]
+fn threads_of_the_driver_and_of_the_tool_are_below_a_function_that_says_so() {
+    let (driver, tool) = (thread(70, 80), thread(70, 81));
+    let rows = format!(
+        "INSERT INTO StringIds VALUES (20, 'cuda-EvtHandlr'), (21, '[NSys]');
+        INSERT INTO ThreadNames VALUES (20, 0, {driver}), (21, 0, {tool});
+        INSERT INTO OSRT_API VALUES (5, 60, 27, {driver}, 4), (70, 80, 27, {driver}, 3);
+        INSERT INTO COMPOSITE_EVENTS VALUES (4, 10, {tool}), (5, 20, {driver});
+        INSERT INTO SAMPLING_CALLCHAINS VALUES (4, 12, 15, NULL, 0), (5, 12, 15, NULL, 0);"
+    );
+    let x = converted(&export(&format!("{}{rows}", small_rows())));
+    let text = drawn(&x);
+    let expected =
+        "rank 3, cuda-EvtHandlr\n  5-80 cuda-EvtHandlr\n    5-60 poll\n    70-80 ioctl\n";
+    assert!(text.contains(expected), "{text}");
+    let own = values(&x, "SAMPLES", &Scope::Exclusive);
+    for path in ["cuda-EvtHandlr/solve", "[NSys]/solve", "main/solve"] {
+        assert_eq!(own.get(path), Some(&1.0), "{path}: {own:?}");
+    }
+}
+
+#[test]
+fn exports_of_several_ranks_become_one_archive_on_one_clock() {
+    // The second one started to collect a microsecond later.
+    let later = small_rows().replace("1700000000000000000", "1700000000000001000");
+    let later = later.replace("PMI_RANK=3", "PMI_RANK=4");
+    let inputs = [("a", small()), ("b", export(&later))].map(|(name, bytes)| {
+        let files = [(format!("{name}.sqlite"), bytes)];
+        let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("m", files));
+        let trace = recognise(&folder, &format!("{name}.sqlite")).unwrap().unwrap();
+        let plan = ComponentPlan { name: name.to_owned(), ..ComponentPlan::default() };
+        WorkflowInput { trace, components: vec![plan], offset_nanos: 0 }
+    });
+    let sink = MemorySink::new();
+    let (options, control) = (ConvertOptions::default(), Control::new());
+    let into = Arc::new(sink.clone());
+    convert_workflow(&inputs, "t", Alignment::TimeOfDay, into, &options, &control).unwrap();
+    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("t"));
+    let x = archive::open(&folder, &Limits::default()).unwrap();
+    let text = drawn(&x);
+    assert!(text.contains("rank 3, main thread\n  100-900 step\n"), "{text}");
+    assert!(text.contains("rank 4, main thread\n  1100-1900 step\n"), "{text}");
+    assert_eq!(flows(&x).len(), 6);
+    // One metric has the samples of both.
+    let samples: f64 = values(&x, "SAMPLES", &Scope::Exclusive).values().sum();
+    assert_eq!(samples, 6.0);
+    assert_eq!(x.metrics.iter().filter(|(_, metric)| &*metric.name == "SAMPLES").count(), 1);
 }
 
 #[test]
@@ -382,6 +446,10 @@ fn kernels_copies_and_calls_of_cloverleaf_have_the_times_of_its_tables() {
             };
             let short = known.strip_prefix("void clover::").unwrap_or(known);
             let short = short.split('<').next().unwrap_or(short).to_owned();
+            // What stands for all that a thread of the driver does.
+            if short == "cuda-EvtHandlr" {
+                return;
+            }
             let sums = match (is_gpu, short.starts_with("cu")) {
                 (true, _) => &mut on_gpu,
                 (false, true) => &mut of_cuda,

@@ -2,8 +2,10 @@
 
 use crate::sqlite;
 
-/// Tables of an export as Nsight Systems 2024.5 has them, with the columns that say something.
+/// Tables of an export as Nsight Systems 2024.5 has them, with the columns that say something, in
+/// small pages, because each takes one at least.
 pub const SCHEMA: &str = "
+PRAGMA page_size = 512;
 CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER);
 CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);
@@ -65,8 +67,14 @@ pub fn export(rows: &str) -> Vec<u8> {
 /// ```
 #[must_use]
 pub fn small() -> Vec<u8> {
+    export(&small_rows())
+}
+
+/// The statements that insert the rows of [`small`].
+#[must_use]
+pub fn small_rows() -> String {
     let (own, main, poller) = (process(70), thread(70, 70), thread(70, 75));
-    export(&format!(
+    format!(
         "
 INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'cudaMemcpy_v3020'), (3, 'ioctl'),
     (4, 'poll'), (5, 'a(int)'), (6, 'a'), (7, 'void ns::b<int>(T1)'), (8, 'b'), (9, 'step'),
@@ -92,5 +100,5 @@ INSERT INTO SAMPLING_CALLCHAINS VALUES (1, 12, 15, NULL, 0), (1, 11, 15, NULL, 1
     (2, 14, 13, 1, 0), (2, 12, 15, NULL, 1), (2, 11, 15, NULL, 2);
 ",
         other = process(71)
-    ))
+    )
 }

@@ -13,6 +13,7 @@ mod shapes;
 
 use parallax_testkit::hpctoolkit::{Layout, WriteOptions, arbitrary};
 use parallax_testkit::json_trace::{JsonTrace, Style};
+use parallax_testkit::nsight;
 use parallax_testkit::parceive::{Program, Schema};
 use parallax_testkit::sqlite;
 use proptest::strategy::{Strategy as _, ValueTree as _};
@@ -50,6 +51,7 @@ fn main() -> std::io::Result<()> {
     for (number, style) in styles.into_iter().enumerate() {
         fs::write(folder.join(format!("{number:02}")), JsonTrace::new(style, 2, 3).text().0)?;
     }
+    fs::write(folder.join("nsight"), nsight::small())?;
     let small = |schema| {
         let program = Program { schema, threads: 2, rounds: 1, depth: 2, inner: 2, accesses: 2 };
         // Each table takes a page at least.

@@ -6,6 +6,7 @@
 //! | of OpenMP that waits | nothing but code of an OpenMP runtime and of the system | no: it is the program's to use |
 //! | progress of MPI, networks, drivers, the measurement | nothing but code of the system and of their libraries, and some function waits for events | yes |
 //! | `[PTHREAD]` of TAU | a thread whose start routine lies in no binary that TAU knows, of which nothing else is recorded, or samples in the system's libraries only | yes |
+//! | of the GPU driver, of Nsight Systems | the tool names it so, which its group says | yes |
 //! | spans of the PyTorch profiler | of category `Trace`, on a process that is none | yes |
 //!
 //! A library that is in no table makes a thread one of the program.
@@ -29,7 +30,14 @@ pub(super) enum ThreadName {
     TauLibrary,
     /// A span that the PyTorch profiler writes about itself.
     ProfilerSpan,
+    /// A thread that is of something else than the program by its own name.
+    Owned(Owner),
 }
+
+/// Groups of functions that stand for all that a thread does which is of something else than the
+/// program: what Nsight Systems knows by names of threads.
+const THREAD_GROUPS: [(&str, Owner); 2] =
+    [("GPU driver thread", Owner::Driver), ("measurement thread", Owner::Measurement)];
 
 impl ThreadName {
     pub(super) fn of(function: &Function) -> Self {
@@ -37,7 +45,11 @@ impl ThreadName {
         if name.starts_with("[PTHREAD] <?+") {
             return Self::TauLibrary;
         }
-        let is_span = function.group.as_deref() == Some("Trace") && name.contains("Profiler");
+        let group = function.group.as_deref();
+        if let Some((_, owner)) = THREAD_GROUPS.iter().find(|(own, _)| group == Some(*own)) {
+            return Self::Owned(*owner);
+        }
+        let is_span = group == Some("Trace") && name.contains("Profiler");
         if is_span { Self::ProfilerSpan } else { Self::Any }
     }
 }
@@ -143,6 +155,7 @@ pub(super) fn helper_kind(
         || is_frame(tree, above);
     match own {
         ThreadName::ProfilerSpan if is_top => return Some("span of the profiler"),
+        ThreadName::Owned(owner) if is_top => return Some(owner.thread()),
         ThreadName::TauLibrary if is_top => {}
         _ if tree.kind(above) == ContextKind::Entry && tree.label(above) == THREAD_ENTRY => {}
         _ => return None,

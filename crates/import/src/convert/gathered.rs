@@ -30,6 +30,8 @@ pub(super) struct Gathered {
     /// Calls that have begun and not ended.
     pub(super) open: Vec<Begun>,
     pub(super) counts: RecordCounts,
+    /// Start of the first call, where that is wanted.
+    pub(super) first_nanos: Option<u64>,
     /// Time of the record before.
     pub(super) last_nanos: u64,
     /// Latest end of all calls.
@@ -75,10 +77,18 @@ impl Events {
 
     pub(super) fn call(&mut self, track: usize, call: Complete) -> io::Result<()> {
         self.number += 1;
+        self.push(track, self.number, call)
+    }
+
+    /// As [`Events::call`], of a call that encloses all that begin and end with it.
+    pub(super) fn frame(&mut self, track: usize, call: Complete) -> io::Result<()> {
+        self.push(track, 0, call)
+    }
+
+    fn push(&mut self, track: usize, number: u64, call: Complete) -> io::Result<()> {
         let row = Packer::new().u32(row_of(track)).u64(call.start_nanos);
-        let row = row.u64(u64::MAX - call.end_nanos).u64(self.number).u32(call.function);
-        let row = row.u64(call.arguments);
-        self.calls.push(row.finish())
+        let row = row.u64(u64::MAX - call.end_nanos).u64(number).u32(call.function);
+        self.calls.push(row.u64(call.arguments).finish())
     }
 
     pub(super) fn value(

@@ -1,5 +1,6 @@
 //! [`Conversion`]: from the events of all tracks to the tables of an archive.
 
+mod counted;
 mod fork;
 
 use std::collections::{HashMap, HashSet};

@@ -271,8 +271,7 @@ pub static FORMATS: &[Format] = &[
         versions: "SQLite export",
         kind: Kind::Trace,
         state: CONVERTED,
-        notes: "threads and GPU streams with launches, ranges of NVTX, and samples as a metric \
-                ([FORMAT.md](crates/formats/src/nsight/FORMAT.md))",
+        notes: "threads and GPU streams with launches, ranges of NVTX, and samples as a metric",
         recognise: |probe| nsight::is_nsight(probe.source()).then_some(Extent::Trace),
         reader: Reader::Trace(&convert::NSIGHT),
         ..PLAIN

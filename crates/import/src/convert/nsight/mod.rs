@@ -107,6 +107,8 @@ struct Functions {
     groups: HashMap<String, u32>,
     /// By the number of the group and that of the text.
     known: HashMap<(u32, Naming, i64), u32>,
+    /// Those of calls by their names: functions of call stacks may be the same.
+    of_calls: HashMap<String, u32>,
 }
 
 /// An export that is being read.
@@ -230,7 +232,7 @@ impl Reading<'_> {
 
     /// The function whose name is made of the text of a number.
     fn function(&mut self, id: Option<i64>, group: &str, naming: Naming) -> u32 {
-        let Functions { groups, known } = &mut self.functions;
+        let Functions { groups, known, .. } = &mut self.functions;
         let number = match groups.get(group) {
             Some(&number) => number,
             None => {
@@ -244,7 +246,13 @@ impl Reading<'_> {
             return known;
         }
         let name = naming.name(&self.string(id));
-        let function = self.conversion.function(&name, group);
+        let function = match self.functions.of_calls.get(&name) {
+            Some(&function) if group.is_empty() => function,
+            _ => self.conversion.function(&name, group),
+        };
+        if naming == Naming::Versioned {
+            self.functions.of_calls.insert(name, function);
+        }
         self.functions.known.insert(key, function);
         function
     }
@@ -260,6 +268,7 @@ impl Reading<'_> {
         let Some(own) = tracks.gathered(track) else { return Ok(()) };
         own.counts.others += 1;
         own.last_nanos = own.last_nanos.max(start_nanos);
+        own.first_nanos = Some(own.first_nanos.map_or(start_nanos, |own| own.min(start_nanos)));
         let arguments = events.arguments.take(text, start_nanos, issues)?;
         text.clear();
         match end_nanos {
@@ -466,6 +475,18 @@ impl Reading<'_> {
         for (number, own) in self.tracks.all_mut().iter_mut().enumerate() {
             self.events.close_open(number, own, &mut self.issues)?;
         }
+        // Threads that are not of the program: all that they do is below a function that says so.
+        let mut frames = Vec::new();
+        for (number, (&who, own)) in self.tracks.iter().enumerate() {
+            let frame = names.frame(who);
+            let frame = frame.map(|(name, group)| self.conversion.function(name, group));
+            if let (Some(function), Some(start_nanos)) = (frame, own.first_nanos) {
+                let end_nanos = own.end_nanos.max(own.last_nanos);
+                let call = Complete { start_nanos, end_nanos, function, arguments: 0 };
+                self.events.frame(number, call)?;
+            }
+            frames.push(frame);
+        }
         self.conversion.issues.extend(self.issues);
         let mut fed = self.events.finish(None, Vec::new())?;
         let mut rows = Vec::new();
@@ -475,7 +496,8 @@ impl Reading<'_> {
             let row = self.conversion.track(identity.clone());
             names.tell(who, row, self.conversion);
             if let Some(builder) = self.conversion.builder(row) {
-                stacks.count(number, counter, builder);
+                let frame = frames.get(number).copied().flatten();
+                stacks.count(number, counter, frame, builder);
             }
             fed.feed(number, row, own.counts, &identity, self.conversion)?;
             rows.push(row);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use parallax_base::{Issues, Limits, Place, Severity, Stage};
-use parallax_formats::archive::{NONE_32, keys};
+use parallax_formats::archive::NONE_32;
 
 use crate::events::{Conversion, ConversionError, Packer, Sorter, TrackBuilder, Unpacker};
 
@@ -108,16 +108,17 @@ impl Stacks {
 
     /// Says that samples are counted; gives the number of their counter, where there are any.
     pub(super) fn tell(&self, conversion: &mut Conversion) -> Option<u32> {
-        if self.counts.is_empty() {
-            return None;
-        }
-        let counter = conversion.counter("SAMPLES", "");
-        conversion.fact(keys::COUNTED, counter.to_string());
-        Some(counter)
+        (!self.counts.is_empty()).then(|| conversion.counted("SAMPLES"))
     }
 
-    /// Tells a track how often each of its call paths was met.
-    pub(super) fn count(&self, track: usize, counter: Option<u32>, builder: &mut TrackBuilder) {
+    /// Tells a track how often each of its call paths was met; `frame` is above all of them.
+    pub(super) fn count(
+        &self,
+        track: usize,
+        counter: Option<u32>,
+        frame: Option<u32>,
+        builder: &mut TrackBuilder,
+    ) {
         let (Some(counter), Ok(track)) = (counter, u32::try_from(track)) else { return };
         for (&(_, node), &count) in self.counts.range((track, 0)..=(track, NONE_32)) {
             let (mut path, mut at) = (Vec::new(), node);
@@ -127,6 +128,7 @@ impl Stacks {
                 path.push(function);
                 at = above;
             }
+            path.extend(frame);
             path.reverse();
             builder.count(&path, counter, count);
         }

@@ -19,6 +19,14 @@ const TRACK_BYTES: usize = 1024;
 /// What a thread is called on which MPI was initialised, before its rank.
 const RANK_NAME: &str = "MPI Rank ";
 
+/// Beginnings of names of threads that are not of the program, and the groups of functions that
+/// stand for all that they do: of the driver of CUDA, and of Nsight Systems with CUPTI.
+const OTHERS: [(&str, &str); 3] = [
+    ("cuda-EvtHandlr", "GPU driver thread"),
+    ("[NSys", "measurement thread"),
+    ("CUPTI worker thread", "measurement thread"),
+];
+
 /// What a track is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Who {
@@ -266,6 +274,15 @@ impl Names {
             }
         };
         TrackIdentity { name, kind, identity, declared: None }
+    }
+
+    /// Name and group of the function that stands for all that a thread does which is not of the
+    /// program.
+    pub(super) fn frame(&self, who: Who) -> Option<(&str, &'static str)> {
+        let Who::Thread(id) = who else { return None };
+        let name = self.threads.get(&id).filter(|_| tid_of(id) != pid_of(id))?;
+        let (_, group) = OTHERS.iter().find(|(start, _)| name.starts_with(start))?;
+        Some((name, group))
     }
 
     fn thread(&self, id: i64) -> String {
