@@ -283,7 +283,7 @@ pub static FORMATS: &[Format] = &[
         kind: Kind::Trace,
         state: NOT_READ,
         recognise: |probe| named(nsight::is_report(probe.head()), "a report of Nsight Systems"),
-        reader: Reader::None("export it with `nsys export --type sqlite` and open that"),
+        reader: Reader::None("export it with `nsys export -t sqlite` and open that"),
         ..PLAIN
     },
     Format {

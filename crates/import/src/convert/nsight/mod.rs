@@ -475,17 +475,21 @@ impl Reading<'_> {
         for (number, own) in self.tracks.all_mut().iter_mut().enumerate() {
             self.events.close_open(number, own, &mut self.issues)?;
         }
-        // Threads that are not of the program: all that they do is below a function that says so.
+        // Only calls are recorded: what a thread does between them it does in code of its own.
         let mut frames = Vec::new();
         for (number, (&who, own)) in self.tracks.iter().enumerate() {
-            let frame = names.frame(who);
-            let frame = frame.map(|(name, group)| self.conversion.function(name, group));
-            if let (Some(function), Some(start_nanos)) = (frame, own.first_nanos) {
+            let frame = names.frame(who).map(|frame| {
+                let function = self.conversion.function(&frame.name, frame.group);
+                (function, frame.is_of_program)
+            });
+            if let (Some((function, _)), Some(start_nanos)) = (frame, own.first_nanos) {
                 let end_nanos = own.end_nanos.max(own.last_nanos);
                 let call = Complete { start_nanos, end_nanos, function, arguments: 0 };
                 self.events.frame(number, call)?;
             }
-            frames.push(frame);
+            // Call stacks of the program begin with its own functions.
+            let other = frame.filter(|(_, is_of_program)| !is_of_program);
+            frames.push(other.map(|(function, _)| function));
         }
         self.conversion.issues.extend(self.issues);
         let mut fed = self.events.finish(None, Vec::new())?;

@@ -27,6 +27,17 @@ const OTHERS: [(&str, &str); 3] = [
     ("CUPTI worker thread", "measurement thread"),
 ];
 
+/// The group of those that stand for what threads of the program do.
+const PROGRAM: &str = "program thread";
+
+/// A function that stands for all that a thread does: what it does outside of recorded calls is its
+/// own.
+pub(super) struct Frame {
+    pub(super) name: String,
+    pub(super) group: &'static str,
+    pub(super) is_of_program: bool,
+}
+
 /// What a track is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Who {
@@ -276,13 +287,23 @@ impl Names {
         TrackIdentity { name, kind, identity, declared: None }
     }
 
-    /// Name and group of the function that stands for all that a thread does which is not of the
-    /// program.
-    pub(super) fn frame(&self, who: Who) -> Option<(&str, &'static str)> {
+    /// The function that stands for all that a thread does.
+    pub(super) fn frame(&self, who: Who) -> Option<Frame> {
         let Who::Thread(id) = who else { return None };
-        let name = self.threads.get(&id).filter(|_| tid_of(id) != pid_of(id))?;
-        let (_, group) = OTHERS.iter().find(|(start, _)| name.starts_with(start))?;
-        Some((name, group))
+        let is_main = tid_of(id) == pid_of(id);
+        let process = self.processes.get(&process_of(id)).filter(|_| is_main);
+        let named = self.threads.get(&id).filter(|name| !name.starts_with(RANK_NAME));
+        let name = [process, named].into_iter().flatten().find(|name| !name.trim().is_empty());
+        let other = named.filter(|_| !is_main).and_then(|name| {
+            OTHERS.iter().find(|(start, _)| name.starts_with(start)).map(|(_, group)| *group)
+        });
+        Some(Frame {
+            name: name
+                .map_or(if is_main { "<main thread>" } else { "<thread>" }, |name| name)
+                .to_owned(),
+            group: other.unwrap_or(PROGRAM),
+            is_of_program: other.is_none(),
+        })
     }
 
     fn thread(&self, id: i64) -> String {
