@@ -17,6 +17,7 @@ use parallax_model::{
     ContextChoice, Experiment, IdentityKind, LinkKind, Message, MetricChoice, Plan, Scope,
     SliceRequest,
 };
+use parallax_native::{DiskFolder, DiskSink};
 use parallax_testkit::needs;
 use parallax_testkit::nsight::{SCHEMA, export, process, small, small_rows, thread};
 use parallax_testkit::sqlite::of_sql;
@@ -366,6 +367,44 @@ fn an_export_without_tables_of_events_is_empty() {
     let other = of_sql("CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);");
     let error = try_converted(&other, &ConvertOptions::default()).err();
     assert_eq!(error.as_deref(), Some("of no known format"));
+}
+
+#[test]
+fn events_that_wait_on_the_disk_make_the_same_archive() {
+    let (own, main) = (process(5), thread(5, 5));
+    let rows = format!(
+        "INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'k(int)'), (3, 'main');
+        CREATE TABLE n (i INTEGER);
+        WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 5000)
+            INSERT INTO n SELECT i FROM c;
+        INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME
+            SELECT 100 * i, 100 * i + 60, 0, {main}, i, 1, i % 3, NULL FROM n ORDER BY -i;
+        INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 100 * i + 70, 100 * i + 160, 0, 1, i % 2, i,
+            {own}, 2, 2, i, 1, 1, 32, 1, 1 FROM n;
+        INSERT INTO NVTX_EVENTS SELECT 100 * i - 10, 100 * i + 80, 59, NULL, 'r' || i % 7, {main},
+            NULL, 0 FROM n;
+        INSERT INTO COMPOSITE_EVENTS SELECT i, i, {main} FROM n;
+        INSERT INTO SAMPLING_CALLCHAINS SELECT i, 3, 1, NULL, 0 FROM n;"
+    );
+    let bytes = export(&rows);
+    let whole = converted(&bytes);
+    let place = tempfile::tempdir().unwrap();
+    let files = [("t.sqlite".to_owned(), bytes)];
+    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("m", files));
+    let input = recognise(&folder, "t.sqlite").unwrap().unwrap();
+    let path = place.path().join("t.parallax");
+    let sink = Arc::new(DiskSink::new(&path).unwrap());
+    let options = ConvertOptions { memory_bytes: 1 << 12, ..ConvertOptions::default() };
+    convert(&input, "t", Arc::clone(&sink) as _, &options, &Control::new()).unwrap();
+    sink.publish().unwrap();
+    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(&path));
+    let spilled = archive::open(&folder, &Limits::default()).unwrap();
+    assert_eq!(drawn(&spilled), drawn(&whole));
+    assert_eq!(flows(&spilled), flows(&whole));
+    assert_eq!(flows(&whole).len(), 5000);
+    let samples = |x| values(x, "SAMPLES", &Scope::Exclusive);
+    assert_eq!(samples(&spilled), samples(&whole));
+    assert_eq!(samples(&whole).get("main"), Some(&5000.0));
 }
 
 #[test]
