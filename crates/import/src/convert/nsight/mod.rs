@@ -466,10 +466,15 @@ impl Reading<'_> {
 
     /// Feeds everything, track after track.
     fn feed(mut self, control: &Control) -> Result<(), ConversionError> {
-        let unknown = self.conversion.function("<unknown>", "");
+        let unknown = match self.samples.is_empty() {
+            true => 0,
+            false => self.conversion.function("<unknown>", ""),
+        };
         let stacks = self.samples.finish(unknown, self.limits, &mut self.issues)?;
         let facts = Facts::read(self.db, &mut self.issues)?;
-        let names = Names::read(&self.tracks, self.thread_names, &facts, self.db, self.strings)?;
+        let (tracks, db, strings) = (&self.tracks, self.db, self.strings);
+        let by_nvtx = self.thread_names;
+        let names = Names::read(tracks, by_nvtx, &facts, db, strings, &mut self.issues)?;
         facts.tell(self.conversion);
         let counter = stacks.tell(self.conversion);
         for (number, own) in self.tracks.all_mut().iter_mut().enumerate() {

@@ -35,6 +35,11 @@ impl Samples {
         self.rows.push(Packer::new().i64(id).u32(depth).u32(function).finish())
     }
 
+    /// Whether there are none.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Counts call paths; `unknown` is the function of samples without a stack.
     pub(super) fn finish(
         self,

@@ -150,18 +150,18 @@ impl Names {
         facts: &Facts,
         db: &NsightDb,
         strings: &Strings,
+        issues: &mut Issues,
     ) -> Result<Self, ConversionError> {
-        let mut issues = Issues::new();
         let own = tracks.processes();
-        let mut threads = BTreeMap::new();
+        let mut threads: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
         for who in &tracks.whos {
             if let Who::Thread(id) = *who {
-                threads.entry(process_of(id)).or_insert_with(BTreeSet::new).insert(id);
+                threads.entry(process_of(id)).or_default().insert(id);
             }
         }
         let is_known = |id: i64| threads.get(&process_of(id)).is_some_and(|own| own.contains(&id));
         let mut names = HashMap::new();
-        db.scan("ThreadNames", &mut issues, |(row, _): (ThreadRow, u64)| {
+        db.scan("ThreadNames", issues, |(row, _): (ThreadRow, u64)| {
             if let (Some(id), Some(name)) = (row.thread, row.name.and_then(|id| strings.get(id)))
                 && is_known(id)
             {
@@ -171,7 +171,7 @@ impl Names {
         })?;
         names.extend(by_nvtx.into_iter().filter(|(id, _)| is_known(*id)));
         let mut processes = HashMap::new();
-        db.scan("PROCESSES", &mut issues, |(row, _): (ProcessRow, u64)| {
+        db.scan("PROCESSES", issues, |(row, _): (ProcessRow, u64)| {
             if let (Some(id), Some(name)) = (row.process.map(process_of), row.name)
                 && own.contains(&id)
             {
@@ -187,18 +187,18 @@ impl Names {
             }
         };
         for table in ContextStream::TABLES {
-            db.scan(table, &mut issues, |(row, _): (ContextStream, u64)| {
+            db.scan(table, issues, |(row, _): (ContextStream, u64)| {
                 name((row.pid, row.context, row.stream), "default".to_owned());
                 Ok::<(), ConversionError>(())
             })?;
         }
         let named = "TARGET_INFO_NVTX_CUDA_STREAM";
-        db.scan(named, &mut issues, |(row, _): (StreamName, u64)| {
+        db.scan(named, issues, |(row, _): (StreamName, u64)| {
             name((row.pid, row.context, row.stream), row.name.unwrap_or_default());
             Ok::<(), ConversionError>(())
         })?;
         let mut ranks = BTreeMap::new();
-        db.scan("MPI_RANKS", &mut issues, |(row, _): (RankRow, u64)| {
+        db.scan("MPI_RANKS", issues, |(row, _): (RankRow, u64)| {
             if let (Some(id), Some(rank)) = (row.id.map(process_of), row.rank)
                 && own.contains(&id)
             {
@@ -235,10 +235,10 @@ impl Names {
                 }
             }
         }
-        let mut contexts = BTreeMap::new();
+        let mut contexts: BTreeMap<_, BTreeSet<Option<u64>>> = BTreeMap::new();
         for who in &tracks.whos {
             if let Who::Stream { process, device, context, .. } = *who {
-                contexts.entry((process, device)).or_insert_with(BTreeSet::new).insert(context);
+                contexts.entry((process, device)).or_default().insert(context);
             }
         }
         contexts.retain(|_, own| own.len() > 1);
@@ -297,10 +297,9 @@ impl Names {
         let other = named.filter(|_| !is_main).and_then(|name| {
             OTHERS.iter().find(|(start, _)| name.starts_with(start)).map(|(_, group)| *group)
         });
+        let unnamed = if is_main { "<main thread>" } else { "<thread>" };
         Some(Frame {
-            name: name
-                .map_or(if is_main { "<main thread>" } else { "<thread>" }, |name| name)
-                .to_owned(),
+            name: name.cloned().unwrap_or_else(|| unnamed.to_owned()),
             group: other.unwrap_or(PROGRAM),
             is_of_program: other.is_none(),
         })
