@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parallax_base::{
-    Control, Folder, Limits, LocationIdx, MemoryFolder, MemorySink, TimeWindow, TrackIdx,
+    Control, Folder, Limits, LocationIdx, MemoryFolder, MemorySink, Severity, TimeWindow, TrackIdx,
 };
 use parallax_import::archive;
 use parallax_import::convert::{
@@ -354,6 +354,19 @@ fn tables_that_are_not_read_are_named() {
     let x = converted(&export(rows));
     let issue = x.issues.list().iter().find(|issue| issue.kind == "tables-not-read").unwrap();
     assert!(issue.message.ends_with(": SCHED_EVENTS"), "{}", issue.message);
+}
+
+#[test]
+fn what_the_tool_said_of_its_collection_is_an_issue() {
+    let rows = "CREATE TABLE DIAGNOSTIC_EVENT (timestamp INTEGER, severity INTEGER, text TEXT);
+        INSERT INTO DIAGNOSTIC_EVENT VALUES (1, 1, 'fine'), (2, 2, 'Not all \n CUDA events'),
+            (3, 2, 'Not all CUDA events'), (4, 2, NULL);";
+    let x = converted(&export(rows));
+    let [issue] = x.issues.list() else { panic!("{:?}", x.issues) };
+    assert_eq!((issue.kind, issue.count, issue.severity), ("tool-messages", 3, Severity::Note));
+    assert_eq!(issue.message, "Nsight Systems reported: Not all CUDA events");
+    let x = converted(&export(&format!("{rows} UPDATE DIAGNOSTIC_EVENT SET severity = 3;")));
+    assert_eq!(x.issues.list()[0].severity, Severity::Warning);
 }
 
 #[test]

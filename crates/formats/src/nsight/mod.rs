@@ -15,7 +15,8 @@ use crate::sqlite::{self, Column, Database, Row, Table};
 
 pub use rows::{
     CallRow, ContextStream, CopyRow, FactRow, FillRow, FrameRow, GpuRow, GraphRow, KernelRow,
-    NvtxRow, ProcessRow, RankRow, SampleRow, StartRow, StreamName, ThreadRow, Work, memory_kind,
+    MessageRow, NvtxRow, ProcessRow, RankRow, SampleRow, StartRow, StreamName, ThreadRow, Work,
+    memory_kind,
 };
 
 /// The first bytes of a report (`.nsys-rep`, `.qdrep`), before it is exported.

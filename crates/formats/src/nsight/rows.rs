@@ -583,3 +583,27 @@ impl Record for FrameRow {
         }
     }
 }
+
+/// What the tool said about its collection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageRow {
+    /// 2 for warnings, 3 for errors; others only inform.
+    pub severity: Option<i64>,
+    /// The message.
+    pub text: Option<String>,
+}
+
+impl MessageRow {
+    /// The severity of warnings.
+    pub const WARNING: i64 = 2;
+    /// The severity of errors.
+    pub const ERROR: i64 = 3;
+}
+
+impl Record for MessageRow {
+    const COLUMNS: &'static [&'static str] = &["severity", "text"];
+
+    fn read(cells: &Cells<'_>) -> Self {
+        Self { severity: cells.integer(0), text: cells.text(1) }
+    }
+}

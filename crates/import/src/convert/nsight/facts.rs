@@ -1,8 +1,8 @@
 //! What an export says about the machine, the collection and the tool.
 
-use parallax_base::Issues;
+use parallax_base::{Issues, Place, Severity, Stage};
 use parallax_formats::archive::keys;
-use parallax_formats::nsight::{FactRow, GpuRow, NsightDb, StartRow};
+use parallax_formats::nsight::{FactRow, GpuRow, MessageRow, NsightDb, StartRow};
 
 use crate::events::{Conversion, ConversionError};
 
@@ -123,6 +123,38 @@ impl Facts {
             conversion.fact(format!("{}{name}", keys::FACT), value);
         }
     }
+}
+
+/// Longest part of a message of the tool that is shown, in characters, and most messages.
+const LONGEST_MESSAGE: usize = 240;
+const MOST_MESSAGES: usize = 8;
+
+/// Reports what the tool said of its own collection, such as that events were lost.
+pub(super) fn report_messages(db: &NsightDb, issues: &mut Issues) -> Result<(), ConversionError> {
+    let (mut texts, mut count, mut has_errors) = (Vec::new(), 0_u64, false);
+    db.scan(super::MESSAGES, issues, |(row, _): (MessageRow, u64)| {
+        let is_error = row.severity == Some(MessageRow::ERROR);
+        if !is_error && row.severity != Some(MessageRow::WARNING) {
+            return Ok(());
+        }
+        count += 1;
+        has_errors |= is_error;
+        let text = row.text.unwrap_or_default();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let text: String = words.join(" ").chars().take(LONGEST_MESSAGE).collect();
+        if texts.len() < MOST_MESSAGES && !text.is_empty() && !texts.contains(&text) {
+            texts.push(text);
+        }
+        Ok::<(), ConversionError>(())
+    })?;
+    if count > 0 {
+        let severity = if has_errors { Severity::Warning } else { Severity::Note };
+        let place = Place::File { file: db.file().to_owned() };
+        issues.report_many(severity, Stage::Read, "tool-messages", place, count, || {
+            format!("Nsight Systems reported: {}", texts.join("; "))
+        });
+    }
+    Ok(())
 }
 
 /// The rank in an environment: `NAME=VALUE`, separated by zero bytes or by semicolons.

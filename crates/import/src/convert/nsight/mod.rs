@@ -40,9 +40,10 @@ const FILLS: &str = "CUPTI_ACTIVITY_KIND_MEMSET";
 const GRAPHS: &str = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
 const SAMPLES: &str = "COMPOSITE_EVENTS";
 const FRAMES: &str = "SAMPLING_CALLCHAINS";
+const MESSAGES: &str = "DIAGNOSTIC_EVENT";
 
 /// The tables of events that are read, besides those of calls.
-const READ: [&str; 7] = [NVTX, KERNELS, COPIES, FILLS, GRAPHS, SAMPLES, FRAMES];
+const READ: [&str; 8] = [NVTX, KERNELS, COPIES, FILLS, GRAPHS, SAMPLES, FRAMES, MESSAGES];
 
 /// Converts an export.
 pub(super) fn convert(
@@ -472,6 +473,7 @@ impl Reading<'_> {
         };
         let stacks = self.samples.finish(unknown, self.limits, &mut self.issues)?;
         let facts = Facts::read(self.db, &mut self.issues)?;
+        facts::report_messages(self.db, &mut self.issues)?;
         let (tracks, db, strings) = (&self.tracks, self.db, self.strings);
         let by_nvtx = self.thread_names;
         let names = Names::read(tracks, by_nvtx, &facts, db, strings, &mut self.issues)?;
