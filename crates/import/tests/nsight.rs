@@ -305,6 +305,7 @@ fn calls_of_mpi_and_other_libraries_are_read_from_any_table_with_their_columns()
          \x20   30-40 MPI_Bcast\n"
     );
     assert_eq!(x.locations.num_ranks(), 2);
+    assert_eq!(kinds(&x), [("messages-not-read", 2)]);
 }
 
 #[test]

@@ -69,6 +69,7 @@ pub(super) fn convert(
         launches,
         samples: Samples::new(conversion),
         text: ArgumentText::default(),
+        num_mpi: 0,
         progress: Progress::new(db.len_bytes(), control),
         conversion,
         issues,
@@ -129,6 +130,8 @@ struct Reading<'r> {
     launches: Launches,
     samples: Samples,
     text: ArgumentText,
+    /// Calls of MPI.
+    num_mpi: u64,
     progress: Progress<'r>,
     bytes: u64,
     rows: u64,
@@ -147,6 +150,15 @@ impl Reading<'_> {
         self.scan(GRAPHS, Self::graph)?;
         self.scan(SAMPLES, Self::sample)?;
         self.scan(FRAMES, Self::frame)?;
+        if self.num_mpi > 0 {
+            let place = Place::File { file: self.db.file().to_owned() };
+            let (severity, kind) = (Severity::Note, "messages-not-read");
+            self.issues.report_many(severity, Stage::Import, kind, place, self.num_mpi, || {
+                "calls of MPI are read without the messages between them, so that it is not known \
+                 which rank waits for which"
+                    .to_owned()
+            });
+        }
         let others = self.db.others(&READ)?;
         if !others.is_empty() {
             let place = Place::File { file: self.db.file().to_owned() };
@@ -312,6 +324,7 @@ impl Reading<'_> {
         let function = self.function(row.name, group, Naming::Versioned);
         let track = self.tracks.track(Who::Thread(thread));
         if table.group == "MPI" {
+            self.num_mpi += 1;
             let bytes = |bytes: Option<u64>| bytes.map(i64::try_from).and_then(Result::ok);
             self.number("partner", row.partner);
             self.number("root", row.root);
@@ -354,7 +367,10 @@ impl Reading<'_> {
         let group = match domain.map(String::as_str) {
             None | Some("") => "NVTX".to_owned(),
             // Where MPI is traced by ranges of NVTX.
-            Some("MPI") => "MPI".to_owned(),
+            Some("MPI") => {
+                self.num_mpi += 1;
+                "MPI".to_owned()
+            }
             Some(name) => format!("NVTX {name}"),
         };
         let function = match &row.text {
