@@ -141,7 +141,11 @@ pub(super) fn report_messages(db: &NsightDb, issues: &mut Issues) -> Result<(), 
         has_errors |= is_error;
         let text = row.text.unwrap_or_default();
         let words: Vec<&str> = text.split_whitespace().collect();
-        let text: String = words.join(" ").chars().take(LONGEST_MESSAGE).collect();
+        let whole = words.join(" ");
+        let mut text: String = whole.chars().take(LONGEST_MESSAGE).collect();
+        if text.len() < whole.len() {
+            text.push('…');
+        }
         if texts.len() < MOST_MESSAGES && !text.is_empty() && !texts.contains(&text) {
             texts.push(text);
         }
