@@ -4,8 +4,9 @@
 //! [`ColumnTable`].
 //!
 //! These run on all cores of the processor; `parallax-gpu` has the same operations on a GPU, with the
-//! same results, bit for bit. What could depend on an order of work is defined by the order of the
-//! input: sorting is stable, groups ascend by key, pairs of a join come in the order of its left side.
+//! same results, bit for bit. [`ColumnDevice`] is what keeps columns there between operations. What
+//! could depend on an order of work is defined by the order of the input: sorting is stable, groups
+//! ascend by key, pairs of a join come in the order of its left side.
 //!
 //! Rows are counted by `u32`: a column has at most [`MAX_ROWS`].
 
@@ -14,6 +15,7 @@
 mod cells;
 mod choice;
 mod compute;
+mod device;
 mod error;
 mod events;
 mod filter;
@@ -31,6 +33,7 @@ mod table;
 pub use cells::{Bins, Cells, times_in_cells};
 pub use choice::DeviceChoice;
 pub use compute::{Compute, Computed, Processor};
+pub use device::{ColumnDevice, DeviceColumn, DeviceError, Number, Traffic, Values, Within};
 pub use error::TableError;
 pub use events::{Events, Keys, summarise};
 pub use filter::{durations, filter, gather};

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use parallax_columns::Traffic;
 
 use crate::{Gpu, GpuError};
 
@@ -78,6 +81,21 @@ impl<T: Word> Column<T> {
     }
 }
 
+/// Bytes of columns that were copied to the device and from it.
+#[derive(Debug, Default)]
+pub(crate) struct Copied {
+    to: AtomicU64,
+    from: AtomicU64,
+}
+
+impl Copied {
+    pub(crate) fn total(&self) -> Traffic {
+        let [to_bytes, from_bytes] =
+            [&self.to, &self.from].map(|bytes| bytes.load(Ordering::Relaxed));
+        Traffic { to_bytes, from_bytes }
+    }
+}
+
 /// So much is copied at once: what is copied lies in memory of the host a second time.
 const PART: usize = 64 << 20;
 
@@ -98,6 +116,7 @@ impl Gpu {
                 self.wait()?;
             }
         }
+        self.copied.to.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.failure()?;
         Ok(column)
     }
@@ -165,6 +184,7 @@ impl Gpu {
             at += size;
         }
         *kept = Some(staging);
+        self.copied.from.fetch_add((len * size_of::<T>()) as u64, Ordering::Relaxed);
         self.failure()?;
         Ok(out)
     }

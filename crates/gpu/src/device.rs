@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use wgpu::util::DeviceExt as _;
 
-use crate::buffers::{Memory, Pool};
+use crate::buffers::{Copied, Memory, Pool};
 use crate::kernels::{Module, Shape};
 use crate::times::Times;
 use crate::{Column, GpuError, Word};
@@ -108,6 +108,29 @@ pub fn devices() -> Vec<DeviceInfo> {
     adapters().iter().enumerate().map(|(i, adapter)| info_of(i, &adapter.get_info())).collect()
 }
 
+/// Bytes of the largest memory of a device, where its driver says so.
+#[cfg(not(target_vendor = "apple"))]
+#[expect(unsafe_code, reason = "only the driver knows how much memory there is")]
+fn memory_bytes(adapter: &wgpu::Adapter) -> Option<u64> {
+    // Of a heap that is the device's own.
+    const LOCAL: u32 = 1;
+    // SAFETY: the handles are those of the adapter, which lives on and is not changed.
+    let memory = unsafe {
+        let adapter = adapter.as_hal::<wgpu::hal::api::Vulkan>()?;
+        let instance = adapter.shared_instance().raw_instance();
+        instance.get_physical_device_memory_properties(adapter.raw_physical_device())
+    };
+    let count = usize::try_from(memory.memory_heap_count).unwrap_or(0);
+    let heaps = memory.memory_heaps.iter().take(count);
+    heaps.filter(|heap| heap.flags.as_raw() & LOCAL != 0).map(|heap| heap.size).max()
+}
+
+/// Bytes of the largest memory of a device, where its driver says so.
+#[cfg(target_vendor = "apple")]
+fn memory_bytes(_: &wgpu::Adapter) -> Option<u64> {
+    None
+}
+
 /// A device that is open.
 pub struct Gpu {
     pub(crate) device: wgpu::Device,
@@ -115,6 +138,9 @@ pub struct Gpu {
     pub(crate) shape: Shape,
     pub(crate) pool: Pool,
     info: DeviceInfo,
+    /// Bytes of its memory, where the driver says so.
+    pub(crate) memory_bytes: Option<u64>,
+    pub(crate) copied: Copied,
     /// What copies to the host go through.
     pub(crate) staging: Mutex<Option<wgpu::Buffer>>,
     pub(crate) options: Options,
@@ -185,6 +211,7 @@ impl Gpu {
             memory_hints: wgpu::MemoryHints::Performance,
             ..wgpu::DeviceDescriptor::default()
         };
+        let memory_bytes = memory_bytes(&adapter);
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
             .map_err(|error| GpuError::Failed(error.to_string()))?;
         let failed = Arc::new(Mutex::new(None));
@@ -205,6 +232,8 @@ impl Gpu {
             shape,
             pool: Pool::default(),
             info,
+            memory_bytes,
+            copied: Copied::default(),
             options,
             staging: Mutex::default(),
             modules: Mutex::default(),

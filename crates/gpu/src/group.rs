@@ -24,14 +24,29 @@ impl Gpu {
         major: Option<&Column<u32>>,
         values: &Column<u64>,
     ) -> Result<Groups, GpuError> {
-        if minor.len() != values.len() {
-            return Err(lengths(minor, values));
+        Ok(self.group_each(minor, major, &[values])?.pop().unwrap_or_default())
+    }
+
+    /// [`Gpu::group`] of several columns of values: the keys are put in order once.
+    ///
+    /// # Errors
+    /// When the lengths differ, the device fails or has no memory.
+    pub fn group_each(
+        &self,
+        minor: &Column<u32>,
+        major: Option<&Column<u32>>,
+        values: &[&Column<u64>],
+    ) -> Result<Vec<Groups>, GpuError> {
+        for values in values {
+            if minor.len() != values.len() {
+                return Err(lengths(minor, values));
+            }
+            if let Some(major) = major.filter(|major| major.len() != values.len()) {
+                return Err(lengths(major, values));
+            }
         }
-        if let Some(major) = major.filter(|major| major.len() != values.len()) {
-            return Err(lengths(major, values));
-        }
-        if values.is_empty() {
-            return Ok(Groups::default());
+        if minor.is_empty() {
+            return Ok(vec![Groups::default(); values.len()]);
         }
         let by_minor = self.ordered(minor, None)?;
         let (minor, major, rows) = match major {
@@ -49,9 +64,33 @@ impl Gpu {
         keys.extend(major.as_ref().map(|major| (4, major.buffer())));
         let Kept { rows: starts, before } = self.keep(heads, minor.rows(), [0; 4], &keys)?;
 
-        let is_short = self.bits(values)?.any[1] == 0;
-        keys.extend([(1, before.buffer()), (5, rows.buffer()), (6, values.buffer())]);
         let first = self.download(&starts)?;
+        let in_order = InOrder { minor: &minor, keys, rows: &rows, before: &before, sums, first };
+        let all = values.iter().map(|values| self.moments(&in_order, values));
+        let all = all.collect::<Result<Vec<_>, _>>()?;
+        let (minor, major) = (
+            self.download(&self.gather(&minor, &starts)?)?,
+            match &major {
+                None => Vec::new(),
+                Some(major) => self.download(&self.gather(major, &starts)?)?,
+            },
+        );
+        let groups = all.into_iter();
+        let groups =
+            groups.map(|moments| Groups { minor: minor.clone(), major: major.clone(), moments });
+        Ok(groups.collect())
+    }
+
+    /// What is known of the values of each group.
+    fn moments(
+        &self,
+        in_order: &InOrder<'_>,
+        values: &Column<u64>,
+    ) -> Result<Vec<Moments>, GpuError> {
+        let InOrder { minor, rows, before, sums, first, .. } = in_order;
+        let is_short = self.bits(values)?.any[1] == 0;
+        let mut keys = in_order.keys.clone();
+        keys.extend([(1, before.buffer()), (5, rows.buffer()), (6, values.buffer())]);
         let mut all = Vec::with_capacity(first.len());
         // A column has room for the sums of so many groups, and all of them need not fit at once.
         let room = usize::try_from(self.limit().min(MOST_BYTES)).unwrap_or(usize::MAX);
@@ -68,7 +107,7 @@ impl Gpu {
                 let [from, len] =
                     [group, next - group].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
                 let params = (minor.rows(), [*step, from, len, tiles.start, tiles.end, 0]);
-                commands.run_some((sums, "total"), params, &buffers, tiles.len());
+                commands.run_some((*sums, "total"), params, &buffers, tiles.len());
             }
             commands.submit();
             let ends = first[group + 1..next].iter().copied().chain([end]);
@@ -79,15 +118,21 @@ impl Gpu {
                     .map(|((first, end), words)| moments(u64::from(end - first), words, is_short)),
             );
         }
-        Ok(Groups {
-            moments: all,
-            minor: self.download(&self.gather(&minor, &starts)?)?,
-            major: match &major {
-                None => Vec::new(),
-                Some(major) => self.download(&self.gather(major, &starts)?)?,
-            },
-        })
+        Ok(all)
     }
+}
+
+/// Keys in order, and the rows that they are of.
+struct InOrder<'a> {
+    minor: &'a Column<u32>,
+    /// The keys, as kernels have them.
+    keys: Vec<(u32, &'a wgpu::Buffer)>,
+    rows: &'a Column<u32>,
+    /// How many groups begin before each tile.
+    before: &'a Column<u32>,
+    sums: Module,
+    /// Where each group begins.
+    first: Vec<u32>,
 }
 
 fn moments(count: u64, words: &[u32], is_short: bool) -> Moments {

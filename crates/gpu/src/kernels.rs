@@ -50,11 +50,13 @@ pub(crate) enum Module {
     Scan,
     FilterU32,
     FilterU64,
+    FilterI64,
     HeadsOfOne,
     HeadsOfTwo,
     Digits,
     Radix,
     Gather,
+    Numbers,
     GroupOfOne,
     GroupOfTwo,
     Join,
@@ -75,6 +77,7 @@ impl Module {
             Self::Scan => &[include_str!("kernels/scan.wgsl")],
             Self::FilterU32 => &[include_str!("kernels/keep_u32.wgsl"), FILTER],
             Self::FilterU64 => &[include_str!("kernels/keep_u64.wgsl"), FILTER],
+            Self::FilterI64 => &[include_str!("kernels/keep_i64.wgsl"), FILTER],
             Self::HeadsOfOne => &[HEADS_1, FILTER],
             Self::HeadsOfTwo => &[HEADS_2, FILTER],
             Self::Digits => &[include_str!("kernels/digits.wgsl")],
@@ -85,6 +88,7 @@ impl Module {
                 &[include_str!("kernels/digits_atomic.wgsl"), include_str!("kernels/radix.wgsl")]
             }
             Self::Gather => &[include_str!("kernels/gather.wgsl")],
+            Self::Numbers => &[include_str!("kernels/numbers.wgsl")],
             Self::GroupOfOne => &[HEADS_1, GROUP],
             Self::GroupOfTwo => &[HEADS_2, GROUP],
             Self::Join => &[include_str!("kernels/join.wgsl")],
@@ -99,8 +103,8 @@ impl Module {
     /// What a kernel is called in lists of times.
     pub(crate) fn kernel(self, entry: &'static str) -> &'static str {
         match (self, entry) {
-            (Self::FilterU32 | Self::FilterU64, "count") => "filter: count",
-            (Self::FilterU32 | Self::FilterU64, "emit") => "filter: emit",
+            (Self::FilterU32 | Self::FilterU64 | Self::FilterI64, "count") => "filter: count",
+            (Self::FilterU32 | Self::FilterU64 | Self::FilterI64, "emit") => "filter: emit",
             (Self::HeadsOfOne | Self::HeadsOfTwo, "count") => "group: count runs",
             (Self::HeadsOfOne | Self::HeadsOfTwo, "emit") => "group: begin runs",
             (Self::GroupOfOne | Self::GroupOfTwo, _) => "group: sums",

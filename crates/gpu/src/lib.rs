@@ -2,7 +2,8 @@
 //!
 //! One source of kernels (WGSL, through `wgpu`) serves GPUs of NVIDIA, AMD, Intel and Apple, and a
 //! software device that needs none. [`devices`] lists them, [`Gpu::open`] opens one. Columns are
-//! [uploaded](Gpu::upload) once and stay there between operations.
+//! [uploaded](Gpu::upload) once and stay there between operations; [`Gpu`] is a
+//! [`parallax_columns::ColumnDevice`], too.
 //!
 //! Only whole numbers: browsers and some GPUs lack 64-bit floats, and times and counts need none.
 //! Words of 64 bits are pairs of 32 in the kernels, for the same reason. Operations that read a key,
@@ -24,6 +25,7 @@ mod memory;
 mod nearest;
 mod plan;
 mod products;
+mod resident;
 mod sort;
 mod times;
 
