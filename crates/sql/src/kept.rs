@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
+use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::buffer::Buffer;
 use datafusion::arrow::datatypes::ArrowNativeType;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -17,6 +18,7 @@ use datafusion::execution::memory_pool::{
 use parallax_base::Control;
 use parallax_service::OpenExperiment;
 
+use crate::device::{DeviceMemory, SqlDevice, SqlStep};
 use crate::scan::Rows;
 use crate::spare::Spare;
 
@@ -27,8 +29,34 @@ const DEFAULT_BYTES: u64 = 1 << 30;
 pub(crate) struct KeptTable {
     /// The rows, in the order of the table.
     pub(crate) rows: RecordBatch,
+    /// A number of its own on the device.
+    pub(crate) number: u64,
+    device: Arc<DeviceMemory>,
+    /// The least and the greatest number of each column, once asked.
+    spans: Box<[OnceLock<Option<Span>>]>,
     bytes: u64,
     reserved: MemoryReservation,
+}
+
+/// The least and the greatest number of a column.
+pub(crate) type Span = (i64, i64);
+
+impl KeptTable {
+    /// The span of a column, which `find` finds the first time.
+    pub(crate) fn span(
+        &self,
+        at: usize,
+        find: impl FnOnce(&ArrayRef) -> Option<Span>,
+    ) -> Option<Span> {
+        let column = self.rows.columns().get(at)?;
+        *self.spans.get(at)?.get_or_init(|| find(column))
+    }
+}
+
+impl Drop for KeptTable {
+    fn drop(&mut self) {
+        self.device.forget(self.number);
+    }
 }
 
 /// A table that statements have read whole.
@@ -44,6 +72,8 @@ struct Known {
 pub(crate) struct Kept {
     most_bytes: u64,
     known: Mutex<Vec<Known>>,
+    /// Columns of them on a device.
+    device: Arc<DeviceMemory>,
     /// Memory of results, for those of the next statements.
     spare: Spare,
 }
@@ -55,9 +85,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Kept {
     /// Keeps at most so many bytes: what was asked for, or half of the memory of statements, or what
     /// is usual where neither is said.
-    pub(crate) fn new(asked: Option<u64>, memory: Option<u64>) -> Self {
+    pub(crate) fn new(asked: Option<u64>, memory: Option<u64>, device: SqlDevice) -> Self {
         let most_bytes = asked.or(memory.map(|bytes| bytes / 2)).unwrap_or(DEFAULT_BYTES);
-        Self { most_bytes, known: Mutex::default(), spare: Spare::default() }
+        let device = Arc::new(DeviceMemory::new(device));
+        Self { most_bytes, known: Mutex::default(), device, spare: Spare::default() }
     }
 
     /// The rows of a table that are in memory.
@@ -136,6 +167,8 @@ pub(crate) struct Keeper {
     /// The tables that the statement has from memory, and those that it reads. Whoever asks first
     /// decides for the whole statement.
     chosen: Arc<Mutex<Chosen>>,
+    /// Where its steps ran.
+    steps: Arc<Mutex<Vec<SqlStep>>>,
 }
 
 /// When a table that is not in memory is worth being there.
@@ -154,7 +187,7 @@ impl Keeper {
         pool: &Arc<dyn MemoryPool>,
     ) -> Self {
         let (kept, opened, pool) = (Arc::clone(kept), Arc::clone(opened), Arc::clone(pool));
-        Self { kept, opened, pool, chosen: Arc::default() }
+        Self { kept, opened, pool, chosen: Arc::default(), steps: Arc::default() }
     }
 
     /// Whether the table is in memory.
@@ -208,9 +241,27 @@ impl Keeper {
             return Ok(None);
         }
         let Some(rows) = Arc::clone(rows).whole(control)? else { return Ok(None) };
-        let table = Arc::new(KeptTable { rows, bytes, reserved });
+        let device = Arc::clone(&self.kept.device);
+        let spans = rows.columns().iter().map(|_| OnceLock::new()).collect();
+        let number = device.number();
+        let table = Arc::new(KeptTable { rows, number, device, spans, bytes, reserved });
         self.kept.keep(&self.opened, name, &table);
         Ok(Some(table))
+    }
+
+    /// The device of the engine, where there may be one.
+    pub(crate) fn device(&self) -> Option<&DeviceMemory> {
+        Some(&*self.kept.device).filter(|device| device.is_any())
+    }
+
+    /// Notes where a step ran.
+    pub(crate) fn ran(&self, step: SqlStep) {
+        locked(&self.steps).push(step);
+    }
+
+    /// Where the steps ran.
+    pub(crate) fn steps(&self) -> Vec<SqlStep> {
+        locked(&self.steps).clone()
     }
 
     /// Room for at least so many values of a result, which are any.
@@ -285,5 +336,27 @@ impl<P: MemoryPool> MemoryPool for GivingWay<P> {
 
     fn memory_limit(&self) -> MemoryLimit {
         self.pool.memory_limit()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use datafusion::arrow::array::UInt32Array;
+    use datafusion::execution::memory_pool::UnboundedMemoryPool;
+
+    use super::*;
+
+    /// A table of so many rows with a column `k` of zeros.
+    pub(crate) fn table(device: &Arc<DeviceMemory>, rows: usize) -> KeptTable {
+        let pool: Arc<dyn MemoryPool> = Arc::new(UnboundedMemoryPool::default());
+        let column: ArrayRef = Arc::new(UInt32Array::from(vec![0; rows]));
+        KeptTable {
+            rows: RecordBatch::try_from_iter([("k", column)]).unwrap(),
+            number: device.number(),
+            device: Arc::clone(device),
+            spans: [OnceLock::new()].into(),
+            bytes: 4 * rows as u64,
+            reserved: MemoryConsumer::new("a table").register(&pool),
+        }
     }
 }

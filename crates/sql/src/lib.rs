@@ -6,6 +6,7 @@
 
 mod bridge;
 mod computed;
+mod device;
 mod distribute;
 mod filters;
 mod functions;
@@ -49,6 +50,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use computed::Computed;
+pub use device::{SqlDevice, SqlStep};
 use distribute::Distribute;
 use in_memory::FromMemory;
 use kept::{GivingWay, Keeper, Kept};
@@ -182,6 +184,8 @@ pub struct SqlAnswer {
     pub notes: Vec<String>,
     /// The tables that were in memory, and not read.
     pub from_memory: Vec<&'static str>,
+    /// Where steps over these ran; nothing where only the processor was asked for.
+    pub steps: Vec<SqlStep>,
 }
 
 /// What computes statements: threads, and memory that all statements have together.
@@ -227,7 +231,15 @@ impl SqlEngine {
     /// # Errors
     /// When the system gives no threads.
     pub fn new(limits: SqlLimits) -> Result<Self, SqlError> {
-        let kept = Arc::new(Kept::new(limits.kept_bytes, limits.memory_bytes));
+        Self::on_device(limits, SqlDevice::processor())
+    }
+
+    /// An engine whose statements may use so much, and a device for steps over tables in memory.
+    ///
+    /// # Errors
+    /// When the system gives no threads.
+    pub fn on_device(limits: SqlLimits, device: SqlDevice) -> Result<Self, SqlError> {
+        let kept = Arc::new(Kept::new(limits.kept_bytes, limits.memory_bytes, device));
         // Without a limit of memory nothing is written anywhere.
         let mode = match limits.memory_bytes {
             Some(_) => DiskManagerMode::OsTmpDirectory,
@@ -355,8 +367,9 @@ impl SqlSession {
         let (table, is_cut) = self.waited(work, control)?;
         let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
         let notes = std::mem::take(&mut *notes);
-        let from_memory = keeper.map(|keeper| keeper.used()).unwrap_or_default();
-        Ok((SqlAnswer { table, notes, from_memory }, is_cut))
+        let from_memory = keeper.as_ref().map(Keeper::used).unwrap_or_default();
+        let steps = keeper.as_ref().map(Keeper::steps).unwrap_or_default();
+        Ok((SqlAnswer { table, notes, from_memory, steps }, is_cut))
     }
 
     /// What a statement has of tables in memory. None where others compute parts: their plans would

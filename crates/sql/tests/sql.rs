@@ -6,6 +6,8 @@
 mod bytes_read;
 #[path = "sql/common.rs"]
 mod common;
+#[path = "sql/device.rs"]
+mod device;
 #[path = "sql/documents.rs"]
 mod documents;
 #[path = "sql/ensembles.rs"]

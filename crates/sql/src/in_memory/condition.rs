@@ -20,6 +20,7 @@ use parallax_base::{Control, threads};
 
 use super::rows::{Source, numbers, withdrawn};
 use super::select::{BLOCK_ROWS, Picks, blocks};
+use crate::device::Operand;
 use crate::filters::whole;
 
 type Expr = Arc<dyn PhysicalExpr>;
@@ -34,13 +35,15 @@ pub(super) enum Condition<'t> {
 
 /// That a number of each row is in a range.
 pub(super) struct Within<'t> {
+    /// What the number is made of.
+    pub(super) operand: Operand,
     number: Number<'t>,
-    low: i64,
-    high: i64,
+    pub(super) low: i64,
+    pub(super) high: i64,
 }
 
 /// A whole number of each row.
-enum Number<'t> {
+pub(super) enum Number<'t> {
     Two(&'t [u16]),
     Four(&'t [u32]),
     Eight(&'t [i64]),
@@ -52,8 +55,7 @@ impl<'t> Condition<'t> {
     /// # Errors
     /// When a condition cannot be evaluated, or the statement was withdrawn.
     pub(super) fn of(source: &Source, table: &'t RecordBatch, control: &Control) -> Result<Self> {
-        let all = source.conditions.iter().flat_map(split_conjunction);
-        let ranges = all.map(|one| Within::of(one, table)).collect::<Option<Vec<_>>>();
+        let ranges = Within::all(source, table);
         if let Some(ranges) = ranges.filter(|ranges| !ranges.is_empty()) {
             return Ok(Self::Ranges(ranges));
         }
@@ -83,6 +85,12 @@ impl<'t> Condition<'t> {
 }
 
 impl<'t> Within<'t> {
+    /// What all conditions say; `None` where one says something else.
+    pub(super) fn all(source: &Source, table: &'t RecordBatch) -> Option<Vec<Self>> {
+        let all = source.conditions.iter().flat_map(split_conjunction);
+        all.map(|one| Self::of(one, table)).collect()
+    }
+
     /// What a comparison with a number says; `None` where it says something else.
     fn of(condition: &Expr, table: &'t RecordBatch) -> Option<Self> {
         let comparison = condition.downcast_ref::<BinaryExpr>()?;
@@ -92,7 +100,8 @@ impl<'t> Within<'t> {
             (Some(than), None) => (right, comparison.op().swap()?, than),
             _ => return None,
         };
-        let number = Number::of(number, table)?;
+        let operand = operand(number, table)?;
+        let number = Number::of(operand, table)?;
         let (least, most) = (i128::from(i64::MIN), i128::from(i64::MAX));
         let (low, high) = match op {
             Operator::Eq => (than, than),
@@ -103,7 +112,7 @@ impl<'t> Within<'t> {
             _ => return None,
         };
         // No number is in a range from the largest to the least.
-        let none = Self { number, low: i64::MAX, high: i64::MIN };
+        let none = Self { operand, number, low: i64::MAX, high: i64::MIN };
         Some(match (i64::try_from(low.max(least)), i64::try_from(high.min(most))) {
             (Ok(low), Ok(high)) => Self { low, high, ..none },
             _ => none,
@@ -145,16 +154,28 @@ impl<'t> Within<'t> {
 }
 
 impl<'t> Number<'t> {
-    fn of(expression: &Expr, table: &'t RecordBatch) -> Option<Self> {
-        let expression = widened(expression, table);
-        if let Some(difference) = expression.downcast_ref::<BinaryExpr>() {
-            (*difference.op() == Operator::Minus).then_some(())?;
-            let from = column::<Int64Type>(difference.left(), table)?;
-            return Some(Self::Difference(from, column::<Int64Type>(difference.right(), table)?));
+    /// `None` where a column has no whole number in a row.
+    pub(super) fn of(operand: Operand, table: &'t RecordBatch) -> Option<Self> {
+        let at = match operand {
+            Operand::Column(at) => at,
+            Operand::Difference(from, less) => {
+                let from = column::<Int64Type>(from, table)?;
+                return Some(Self::Difference(from, column::<Int64Type>(less, table)?));
+            }
+        };
+        let two = || column::<UInt16Type>(at, table).map(Self::Two);
+        let four = || column::<UInt32Type>(at, table).map(Self::Four);
+        column::<Int64Type>(at, table).map(Self::Eight).or_else(four).or_else(two)
+    }
+
+    /// The number of a row.
+    pub(super) fn at(&self, row: usize) -> i64 {
+        match self {
+            Self::Two(all) => all[row].into(),
+            Self::Four(all) => all[row].into(),
+            Self::Eight(all) => all[row],
+            Self::Difference(from, less) => from[row].wrapping_sub(less[row]),
         }
-        let two = || column::<UInt16Type>(expression, table).map(Self::Two);
-        let four = || column::<UInt32Type>(expression, table).map(Self::Four);
-        column::<Int64Type>(expression, table).map(Self::Eight).or_else(four).or_else(two)
     }
 
     fn pick(&self, block: Range<usize>, picks: &mut Picks, is_met: impl Fn(i64) -> bool) {
@@ -182,12 +203,32 @@ fn widened<'e>(expression: &'e Expr, table: &RecordBatch) -> &'e Expr {
     if is_wider { cast.expr() } else { expression }
 }
 
+/// What a whole number of each row is made of; `None` where it is something else.
+pub(super) fn operand(expression: &Expr, table: &RecordBatch) -> Option<Operand> {
+    let column = |expression: &Expr| {
+        let at = expression.downcast_ref::<Column>()?.index();
+        table.columns().get(at).map(|column| (at, column.data_type()))
+    };
+    let expression = widened(expression, table);
+    if let Some(difference) = expression.downcast_ref::<BinaryExpr>() {
+        (*difference.op() == Operator::Minus).then_some(())?;
+        let both = (column(difference.left())?, column(difference.right())?);
+        return match both {
+            ((from, DataType::Int64), (less, DataType::Int64)) => {
+                Some(Operand::Difference(from, less))
+            }
+            _ => None,
+        };
+    }
+    match column(expression)? {
+        (at, DataType::UInt16 | DataType::UInt32 | DataType::Int64) => Some(Operand::Column(at)),
+        _ => None,
+    }
+}
+
 /// The values of a column of this type that has one in every row.
-fn column<'t, T: ArrowPrimitiveType>(
-    expression: &Expr,
-    table: &'t RecordBatch,
-) -> Option<&'t [T::Native]> {
-    numbers::<T>(table.columns().get(expression.downcast_ref::<Column>()?.index())?)
+fn column<T: ArrowPrimitiveType>(at: usize, table: &RecordBatch) -> Option<&[T::Native]> {
+    numbers::<T>(table.columns().get(at)?)
 }
 
 fn literal(expression: &Expr) -> Option<i128> {

@@ -18,10 +18,14 @@ use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use parallax_base::{Control, threads};
-use parallax_columns::{Moments, Squares};
+use parallax_columns::{Groups, Moments, Squares};
 
+use super::condition::operand;
 use super::rows::{Source, numbers, withdrawn};
 use super::select::BLOCK_ROWS;
+use super::{Ran, job_of};
+use crate::device::{Found, Job, What};
+use crate::kept::{Keeper, KeptTable};
 
 type Expr = Arc<dyn PhysicalExpr>;
 
@@ -64,6 +68,24 @@ fn first_step(node: &Arc<dyn ExecutionPlan>) -> Option<&AggregateExec> {
     }
 }
 
+/// The first step of grouping and the last one, which may be the same, where a node is both and gives
+/// all groups.
+pub(super) fn both_steps(
+    node: &Arc<dyn ExecutionPlan>,
+) -> Option<(&AggregateExec, &AggregateExec)> {
+    let last: &AggregateExec = node.downcast_ref()?;
+    let first = match last.mode() {
+        AggregateMode::Final | AggregateMode::FinalPartitioned => {
+            let first = first_step(last.input())?;
+            (*first.mode() == AggregateMode::Partial).then_some(first)?
+        }
+        AggregateMode::Single | AggregateMode::SinglePartitioned => last,
+        _ => return None,
+    };
+    let is_all = first.limit_options().is_none() && last.limit_options().is_none();
+    is_all.then_some((first, last))
+}
+
 /// Whether a node promises no other order of its rows than that of its keys. Where the table has an
 /// order, groups are promised in that of the key that the table is ordered by.
 fn ascends_by_key(node: &Arc<dyn ExecutionPlan>) -> bool {
@@ -78,21 +100,11 @@ fn ascends_by_key(node: &Arc<dyn ExecutionPlan>) -> bool {
 
 impl Group {
     pub(super) fn of(node: &Arc<dyn ExecutionPlan>) -> Option<Self> {
-        let last: &AggregateExec = node.downcast_ref()?;
-        let first = match last.mode() {
-            AggregateMode::Final | AggregateMode::FinalPartitioned => {
-                let first = first_step(last.input())?;
-                (*first.mode() == AggregateMode::Partial).then_some(first)?
-            }
-            AggregateMode::Single | AggregateMode::SinglePartitioned => last,
-            _ => return None,
-        };
+        let (first, _) = both_steps(node)?;
         let by = first.group_expr();
         let is_ours = !by.has_grouping_set()
             && by.is_single()
             && !by.is_empty()
-            && first.limit_options().is_none()
-            && last.limit_options().is_none()
             && ascends_by_key(node)
             && first.filter_expr().iter().all(Option::is_none);
         is_ours.then_some(())?;
@@ -116,32 +128,106 @@ impl Group {
         Some(Self { source, keys, values, outputs, schema: node.schema() })
     }
 
-    /// The groups, ascending by key; `None` where keys are far apart, where a value is absent, or
-    /// where the numbers are too large.
+    /// The groups, ascending by key, and where they were computed; no groups where keys are far
+    /// apart, where a value is absent, or where the numbers are too large.
     ///
     /// # Errors
     /// When something cannot be computed, or the statement was withdrawn.
-    pub(super) fn rows(
+    pub(super) fn computed(
         &self,
-        table: &RecordBatch,
+        table: &KeptTable,
+        keeper: &Keeper,
         control: &Control,
-    ) -> Result<Option<RecordBatch>> {
-        let keys: Option<Vec<Keys>> =
-            self.keys.iter().map(|&at| Keys::of(table.column(at))).collect();
-        let Some(keys) = keys else { return Ok(None) };
+    ) -> Result<Ran> {
+        let Some((keys, groups)) = self.ranges(table) else {
+            return Ok(Ran::on_processor(
+                keeper,
+                None,
+                "the keys have too large a range or are NULL",
+            ));
+        };
+        let on_processor = |rows: &RecordBatch| self.rows(rows, &keys, groups, control);
+        let on_device = |found: Found| match found {
+            Found::Groups(found) => self.of_device(&keys, groups, &found),
+            _ => Ok(None),
+        };
+        let job = || self.job(&table.rows);
+        super::done(table, keeper, control, job, on_processor, on_device)
+    }
+
+    /// The ranges of the keys, and how many groups there may be; `None` where that are too many.
+    fn ranges(&self, table: &KeptTable) -> Option<(Vec<Keys>, usize)> {
+        let keys = self.keys.iter().map(|&at| {
+            let span = table.span(at, |column| Keys::of(column).map(|key| (key.low, key.high)));
+            span.map(|(low, high)| Keys { low, high })
+        });
+        let keys: Vec<Keys> = keys.collect::<Option<_>>()?;
         let groups = keys.iter().try_fold(1_usize, |groups, key| groups.checked_mul(key.len()));
         // More pieces than threads, so that all end at about the same time.
         let most = threads::count().saturating_mul(2).max(1);
         let fits = |&groups: &usize| {
             let bytes = groups.checked_mul(self.values.len() * size_of::<Slot>() * most);
             bytes.is_some_and(|bytes| bytes <= MOST_BYTES)
-                && groups.saturating_mul(most) <= table.num_rows().max(FEW)
+                && groups.saturating_mul(most) <= table.rows.num_rows().max(FEW)
         };
-        let Some(groups) = groups.filter(fits) else { return Ok(None) };
+        groups.filter(fits).map(|groups| (keys, groups))
+    }
+
+    /// What a device would do of it.
+    fn job(&self, table: &RecordBatch) -> Result<Job, String> {
+        let values = self.values.iter().map(|value| operand(value, table));
+        let values =
+            values.collect::<Option<Vec<_>>>().ok_or("a value is computed on the CPU only")?;
+        if self.keys.len() > 2 {
+            return Err("there are more than two keys".to_owned());
+        }
+        job_of(&self.source, table, What::Group { keys: self.keys.clone(), values })
+    }
+
+    /// The groups that a device found.
+    fn of_device(
+        &self,
+        keys: &[Keys],
+        groups: usize,
+        found: &[Groups],
+    ) -> Result<Option<RecordBatch>> {
+        let mut all = vec![Slot::NONE; groups * self.values.len()];
+        for (of_value, slots) in found.iter().zip(all.chunks_exact_mut(groups)) {
+            for (at, moments) in of_value.moments.iter().enumerate() {
+                let major = of_value.major.get(at).into_iter();
+                let numbers = major.chain(of_value.minor.get(at));
+                let place = keys.iter().zip(numbers).try_fold(0_usize, |place, (key, &number)| {
+                    let beyond = usize::try_from(i64::from(number) - key.low).ok()?;
+                    (beyond < key.len()).then_some(place * key.len() + beyond)
+                });
+                let slot = place.and_then(|place| slots.get_mut(place));
+                let (Some(slot), Some(found)) = (slot, Slot::of(moments)) else { return Ok(None) };
+                *slot = found;
+            }
+        }
+        if !self.is_exact(&all) {
+            return Ok(None);
+        }
+        self.table(keys, &all)
+    }
+
+    /// The groups on the processor, ascending by key; `None` where a value is absent, or where the
+    /// numbers are too large.
+    ///
+    /// # Errors
+    /// When something cannot be computed, or the statement was withdrawn.
+    fn rows(
+        &self,
+        table: &RecordBatch,
+        keys: &[Keys],
+        groups: usize,
+        control: &Control,
+    ) -> Result<Option<RecordBatch>> {
+        let most = threads::count().saturating_mul(2).max(1);
         let len = table.num_rows();
         let step = len.div_ceil(most).next_multiple_of(BLOCK_ROWS);
         let pieces = (0..len).step_by(step).map(|begin| (begin, step.min(len - begin))).collect();
-        let added = threads::map(pieces, |piece| self.added(table, piece, &keys, groups, control));
+        let added = threads::map(pieces, |piece| self.added(table, piece, keys, groups, control));
         let mut all: Option<Vec<Slot>> = None;
         for slots in added {
             let Some(slots) = slots? else { return Ok(None) };
@@ -150,8 +236,15 @@ impl Group {
                 Some(all) => all.iter_mut().zip(&slots).for_each(|(a, b)| a.merge(b)),
             }
         }
-        let Some(all) = all.filter(|all| all.iter().all(Slot::is_exact)) else { return Ok(None) };
-        self.table(&keys, &all)
+        let Some(all) = all.filter(|all| self.is_exact(all)) else { return Ok(None) };
+        self.table(keys, &all)
+    }
+
+    /// Whether the squares did not become too many, where they are asked for.
+    fn is_exact(&self, slots: &[Slot]) -> bool {
+        let is_squared =
+            |output: &Output| matches!(output, Output::Variance(_) | Output::Deviation(_));
+        !self.outputs.iter().any(is_squared) || slots.iter().all(Slot::is_exact)
     }
 
     /// What a piece of the table adds to each group: slots by key, of one value after the other.
@@ -347,6 +440,18 @@ struct Slot {
 
 impl Slot {
     const NONE: Self = Self { sum: 0, squares: 0, count: 0, min: i64::MAX, max: i64::MIN };
+
+    /// What a device found of values that are not negative.
+    fn of(moments: &Moments) -> Option<Self> {
+        let Squares { low, high } = moments.squares;
+        Some(Self {
+            sum: i128::try_from(moments.sum).ok()?,
+            squares: if high == 0 { low } else { u128::MAX },
+            count: moments.count,
+            min: i64::try_from(moments.min).ok()?,
+            max: i64::try_from(moments.max).ok()?,
+        })
+    }
 
     fn push(&mut self, value: i64) {
         self.count += 1;

@@ -7,6 +7,8 @@
 //! computes the part.
 
 mod condition;
+mod count;
+mod first;
 mod group;
 mod merge;
 mod rows;
@@ -15,6 +17,7 @@ mod sort;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -43,11 +46,15 @@ use futures::{StreamExt as _, TryStreamExt as _};
 use parallax_base::Control;
 use tokio::sync::OnceCell;
 
+use self::condition::Within;
+use self::count::Count;
+use self::first::First;
 use self::group::Group;
 use self::merge::Merge;
 use self::rows::Source;
 use self::sort::Sort;
-use crate::kept::{KeptTable, Worth};
+use crate::device::{Found, Job, Outcome, SqlStep, What};
+use crate::kept::{Keeper, KeptTable, Worth};
 
 /// Puts [`InMemory`] in the place of what it can compute.
 pub(crate) struct FromMemory(pub(crate) Control);
@@ -142,6 +149,10 @@ enum Work {
     Sort(Sort),
     /// Sums by key.
     Group(Group),
+    /// How many rows meet conditions.
+    Count(Count),
+    /// The first rows in an order.
+    First(First),
     /// The same with columns of another table, of which a row belongs to each.
     Merge(Merge),
 }
@@ -155,6 +166,17 @@ fn work(node: &Arc<dyn ExecutionPlan>, above: Above) -> Option<Work> {
         && let Some(group) = Group::of(node)
     {
         return Some(Work::Group(group));
+    }
+    // DataFusion does these as it reads; they are here for devices.
+    let on_device =
+        |source: &Source| source.scan.keeper().is_some_and(|keeper| keeper.device().is_some());
+    if let Some(first) = First::of(node).filter(|first| on_device(&first.source)) {
+        return Some(Work::First(first));
+    }
+    if above.is_any_partition
+        && let Some(count) = Count::of(node).filter(|count| on_device(&count.source))
+    {
+        return Some(Work::Count(count));
     }
     if !above.is_result {
         return None;
@@ -171,6 +193,8 @@ impl Work {
             Self::Rows(_) => "rows",
             Self::Sort(_) => "sort",
             Self::Group(_) => "group",
+            Self::Count(_) => "count",
+            Self::First(_) => "first rows",
             Self::Merge(_) => "merge",
         }
     }
@@ -180,8 +204,17 @@ impl Work {
             Self::Rows(source) => source,
             Self::Sort(sort) => &sort.source,
             Self::Group(group) => &group.source,
+            Self::Count(count) => &count.source,
+            Self::First(first) => &first.source,
             Self::Merge(merge) => &merge.source,
         }
+    }
+
+    /// The device that it is planned for, where there may be one.
+    fn planned_device(&self) -> Option<String> {
+        let planned = self.source().scan.keeper()?.device()?.planned()?;
+        let is_whole = matches!(self, Self::Rows(_) | Self::Sort(_) | Self::Merge(_));
+        Some(if is_whole { "cpu".to_owned() } else { format!("{planned:?}") })
     }
 
     /// The table, where it is in memory or worth being there.
@@ -197,12 +230,103 @@ impl Work {
     /// Bytes that it needs, besides the table and the result.
     fn room(&self, table: &RecordBatch) -> usize {
         match self {
-            Self::Rows(_) => 0,
+            Self::Rows(_) | Self::Count(_) | Self::First(_) => 0,
             Self::Sort(_) => table.num_rows() * sort::ROW_BYTES,
             Self::Group(_) => group::MOST_BYTES,
             Self::Merge(_) => table.num_rows() * size_of::<u32>(),
         }
     }
+
+    /// All rows, and where they were computed. `other` are those of the other table of a join.
+    fn rows(
+        &self,
+        table: &KeptTable,
+        other: Option<&RecordBatch>,
+        keeper: &Keeper,
+        control: &Control,
+    ) -> Result<Ran> {
+        let all = |rows| Ran::on_processor(keeper, rows, "all rows are the result");
+        match (self, other) {
+            (Self::Rows(source), _) => source.rows(&table.rows, keeper, control).map(Some).map(all),
+            (Self::Sort(sort), _) => sort.rows(&table.rows, keeper, control).map(all),
+            (Self::Group(group), _) => group.computed(table, keeper, control),
+            (Self::Count(count), _) => {
+                let job = || count.job(&table.rows);
+                let here = |rows: &RecordBatch| count.rows(count.count(rows, control)?).map(Some);
+                done(table, keeper, control, job, here, |found| match found {
+                    Found::Count(found) => count.rows(found).map(Some),
+                    _ => Ok(None),
+                })
+            }
+            (Self::First(first), _) => {
+                let job = || first.job(&table.rows);
+                let here = |rows: &RecordBatch| match first.found(rows, control)? {
+                    Some(found) => first.rows(rows, found),
+                    None => Ok(None),
+                };
+                done(table, keeper, control, job, here, |found| match found {
+                    Found::Rows(found) => first.rows(&table.rows, found),
+                    _ => Ok(None),
+                })
+            }
+            (Self::Merge(merge), Some(other)) => {
+                merge.rows(&table.rows, other, keeper, control).map(all)
+            }
+            (Self::Merge(_), None) => Ok(all(None)),
+        }
+    }
+}
+
+/// What a step gave.
+#[derive(Debug)]
+struct Ran {
+    /// All rows; `None` where they are computed as it was planned.
+    rows: Option<RecordBatch>,
+    /// Where, if there is a device.
+    step: Option<SqlStep>,
+}
+
+impl Ran {
+    /// On the processor, and why, if there is a device.
+    fn on_processor(keeper: &Keeper, rows: Option<RecordBatch>, why: &str) -> Self {
+        Self { rows, step: keeper.device().map(|_| SqlStep::on_processor(why)) }
+    }
+}
+
+/// What a device would do of a table, of the rows that meet the conditions; or why it does not.
+fn job_of(source: &Source, table: &RecordBatch, what: What) -> Result<Job, String> {
+    let within = Within::all(source, table).ok_or("a condition is evaluated on the CPU only")?;
+    let within = within.iter().map(|one| (one.operand, one.low, one.high)).collect();
+    Ok(Job { within, what })
+}
+
+/// Does a step on the device of the engine or on the processor.
+fn done(
+    table: &KeptTable,
+    keeper: &Keeper,
+    control: &Control,
+    job: impl Fn() -> Result<Job, String>,
+    on_processor: impl Fn(&RecordBatch) -> Result<Option<RecordBatch>>,
+    on_device: impl Fn(Found) -> Result<Option<RecordBatch>>,
+) -> Result<Ran> {
+    let Some(device) = keeper.device() else {
+        return Ok(Ran { rows: on_processor(&table.rows)?, step: None });
+    };
+    let job = job();
+    let timed = |rows: &RecordBatch| on_processor(rows).map(drop);
+    let Outcome { found, mut step } = device.run(table, &job, &timed, control)?;
+    if let Some(found) = found {
+        let rows = on_device(found)?;
+        if rows.is_some() {
+            return Ok(Ran { rows, step: Some(step) });
+        }
+        step.device = "cpu".to_owned();
+        step.reason = format!("{}; sums of squares are too large", step.reason);
+    }
+    let since = Instant::now();
+    let rows = on_processor(&table.rows)?;
+    device.took(&job, table.rows.num_rows(), since);
+    Ok(Ran { rows, step: Some(step) })
 }
 
 /// A part of a plan that is computed in memory where its table is there, and as it was planned where
@@ -213,8 +337,8 @@ struct InMemory {
     /// Whether its rows are the result.
     is_result: bool,
     control: Control,
-    /// All rows; `None` where the original computes them.
-    computed: Arc<OnceCell<Option<RecordBatch>>>,
+    /// All rows, and where they were computed.
+    computed: Arc<OnceCell<Ran>>,
 }
 
 impl fmt::Debug for InMemory {
@@ -227,9 +351,17 @@ impl DisplayAs for InMemory {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "InMemory: {} of {}", self.work.name(), self.work.source().scan.table())?;
         // Known once it has run, as in EXPLAIN ANALYZE.
-        match self.computed.get() {
-            Some(Some(_)) => f.write_str(", ran=from_memory"),
-            Some(None) => f.write_str(", ran=as_planned"),
+        let Some(Ran { rows, step }) = self.computed.get() else {
+            return match self.work.planned_device() {
+                Some(device) => write!(f, ", device={device}"),
+                None => Ok(()),
+            };
+        };
+        f.write_str(if rows.is_some() { ", ran=from_memory" } else { ", ran=as_planned" })?;
+        match step {
+            Some(SqlStep { device, reason, .. }) => {
+                write!(f, ", device={device:?}, reason={reason:?}")
+            }
             None => Ok(()),
         }
     }
@@ -243,21 +375,24 @@ fn lost(error: tokio::task::JoinError) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
-/// All rows of a part, in memory; `None` where it has to be computed as it was planned.
+/// All rows of a part, in memory, and where they were computed.
 async fn computed(
     work: Arc<Work>,
     original: Arc<dyn ExecutionPlan>,
     control: Control,
     context: Arc<TaskContext>,
-) -> Result<Option<RecordBatch>> {
+) -> Result<Ran> {
     let asked = Arc::clone(&work);
     let table = tokio::task::spawn_blocking(move || asked.table()).await.map_err(lost)??;
-    let (Some(table), Some(keeper)) = (table, work.source().scan.keeper().cloned()) else {
-        return Ok(None);
+    let Some(keeper) = work.source().scan.keeper().cloned() else {
+        return Ok(Ran { rows: None, step: None });
+    };
+    let Some(table) = table else {
+        return Ok(Ran::on_processor(&keeper, None, "the table is not in memory"));
     };
     let room = MemoryConsumer::new("rows in memory").register(context.memory_pool());
     if room.try_grow(work.room(&table.rows)).is_err() {
-        return Ok(None);
+        return Ok(Ran::on_processor(&keeper, None, "there is no memory for the step"));
     }
     let other = match (&*work, merge::join(&original)) {
         (Work::Merge(_), Some(join)) => {
@@ -271,13 +406,12 @@ async fn computed(
     };
     let compute = move || {
         let _room = room;
-        match (&*work, other) {
-            (Work::Rows(source), _) => source.rows(&table.rows, &keeper, &control).map(Some),
-            (Work::Sort(sort), _) => sort.rows(&table.rows, &keeper, &control),
-            (Work::Group(group), _) => group.rows(&table.rows, &control),
-            (Work::Merge(merge), Some(other)) => merge.rows(&table.rows, &other, &keeper, &control),
-            (Work::Merge(_), None) => Ok(None),
+        let ran = work.rows(&table, other.as_ref(), &keeper, &control)?;
+        if let Some(step) = &ran.step {
+            let name = format!("{} of {}", work.name(), work.source().scan.table());
+            keeper.ran(SqlStep { step: name, ..step.clone() });
         }
+        Ok(ran)
     };
     tokio::task::spawn_blocking(compute).await.map_err(lost)?
 }
@@ -340,7 +474,7 @@ impl ExecutionPlan for InMemory {
         let most = if self.is_result { usize::MAX } else { BATCH_ROWS };
         let rows = async move {
             let compute = || computed(work, Arc::clone(&original), control, Arc::clone(&context));
-            let rows = match all.get_or_try_init(compute).await? {
+            let rows = match &all.get_or_try_init(compute).await?.rows {
                 None => return original.execute(partition, context),
                 // All of them are in the first part.
                 Some(rows) if partition == 0 => rows.clone(),

@@ -156,7 +156,8 @@ impl Source {
         self.batch(rows, columns.collect())
     }
 
-    fn batch(&self, rows: usize, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+    /// A result of so many rows.
+    pub(super) fn batch(&self, rows: usize, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?)
     }

@@ -44,7 +44,7 @@ pub(super) struct Picks {
 }
 
 impl Picks {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { places: Box::new([0; BLOCK_ROWS]), len: 0 }
     }
 
@@ -85,7 +85,8 @@ impl Picks {
         self.len = len;
     }
 
-    fn places(&self) -> &[u16] {
+    /// The places of the chosen rows.
+    pub(super) fn places(&self) -> &[u16] {
         &self.places[..self.len]
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Sort {
 }
 
 /// The bit of the sign.
-const SIGN: u64 = 1 << 63;
+pub(super) const SIGN: u64 = 1 << 63;
 
 impl Sort {
     pub(super) fn of(node: &Arc<dyn ExecutionPlan>) -> Option<Self> {

@@ -1,0 +1,876 @@
+//! [`DeviceMemory`]: columns of tables in memory that stay on a device from one statement to the next,
+//! and whether a step is done there.
+//!
+//! Copying columns to a device takes longer than most steps do on the processor, so they are copied
+//! once. Where nobody says which device, times decide: those of the first rows, measured when a kind of
+//! step is first met, and then those of whole steps.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+use datafusion::arrow::array::{Array as _, ArrayRef, AsArray as _};
+use datafusion::arrow::datatypes::{DataType, Int64Type, UInt16Type, UInt32Type};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::{DataFusionError, Result};
+use parallax_base::Control;
+use parallax_base::quantity::quantity;
+use parallax_columns::{
+    ColumnDevice, DeviceColumn, DeviceError, Groups, Number, Traffic, Values, Within,
+};
+
+use crate::SqlError;
+use crate::kept::KeptTable;
+
+/// What opens a device, or says why there is none.
+type Open = dyn Fn() -> Result<Arc<dyn ColumnDevice>, String> + Send + Sync;
+
+/// On which device steps of statements run, over tables in memory. Results do not depend on it.
+pub struct SqlDevice {
+    on: On,
+    most_bytes: Option<u64>,
+}
+
+enum On {
+    Processor,
+    Auto(Box<Open>),
+    Forced(Arc<dyn ColumnDevice>),
+}
+
+impl Default for SqlDevice {
+    fn default() -> Self {
+        Self::processor()
+    }
+}
+
+impl fmt::Debug for SqlDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.on {
+            On::Processor => "SqlDevice::processor",
+            On::Auto(_) => "SqlDevice::auto",
+            On::Forced(_) => "SqlDevice::forced",
+        })
+    }
+}
+
+impl SqlDevice {
+    /// The processor.
+    #[must_use]
+    pub fn processor() -> Self {
+        Self { on: On::Processor, most_bytes: None }
+    }
+
+    /// Wherever it takes less time. The device is opened when a table has enough rows for it.
+    pub fn auto(
+        open: impl Fn() -> Result<Arc<dyn ColumnDevice>, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self { on: On::Auto(Box::new(open)), most_bytes: None }
+    }
+
+    /// This device, whatever it takes.
+    #[must_use]
+    pub fn forced(device: Arc<dyn ColumnDevice>) -> Self {
+        Self { on: On::Forced(device), most_bytes: None }
+    }
+
+    /// The same, with so many bytes of columns on the device at most. By default half of its memory.
+    #[must_use]
+    pub fn keeping(self, bytes: Option<u64>) -> Self {
+        Self { most_bytes: bytes, ..self }
+    }
+}
+
+/// Where a step of a statement ran, over a table in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqlStep {
+    /// What it does of which table.
+    pub step: String,
+    /// The name of the device; `cpu` for the processor.
+    pub device: String,
+    /// Why there.
+    pub reason: String,
+    /// Bytes that were copied to the device for it, and from it.
+    pub traffic: Traffic,
+    /// Bytes of columns that stay on the device afterwards.
+    pub resident_bytes: u64,
+}
+
+impl SqlStep {
+    /// A step on the processor, and why.
+    pub(crate) fn on_processor(reason: impl Into<String>) -> Self {
+        Self {
+            step: String::new(),
+            device: "cpu".to_owned(),
+            reason: reason.into(),
+            traffic: Traffic::default(),
+            resident_bytes: 0,
+        }
+    }
+}
+
+/// What a whole number of each row is made of: columns of a table, by their places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Operand {
+    Column(usize),
+    /// The first less the second, without the bits that are too many.
+    Difference(usize, usize),
+}
+
+impl Operand {
+    fn columns(self) -> impl Iterator<Item = usize> {
+        let (one, other) = match self {
+            Self::Column(at) => (at, None),
+            Self::Difference(from, less) => (from, Some(less)),
+        };
+        std::iter::once(one).chain(other)
+    }
+}
+
+/// What a device can do of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Job {
+    /// Numbers that are in ranges.
+    pub(crate) within: Vec<(Operand, i64, i64)>,
+    pub(crate) what: What,
+}
+
+/// What is done with the rows that meet the conditions.
+#[derive(Debug, Clone)]
+pub(crate) enum What {
+    /// Their number.
+    Count,
+    /// Values by one key or by two.
+    Group { keys: Vec<usize>, values: Vec<Operand> },
+    /// The first ones in an order; those of numbers with `true` descend.
+    First { most: usize, order: Vec<(Operand, bool)> },
+}
+
+/// What a device found.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Count(u64),
+    /// The groups of each value.
+    Groups(Vec<Groups>),
+    /// Rows in their order; of each part of the table where it was done in parts.
+    Rows(Vec<u32>),
+}
+
+/// Jobs that take about as long for a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Kind {
+    within: usize,
+    what: &'static str,
+    keys: usize,
+    values: usize,
+}
+
+impl Job {
+    /// The columns that it needs, each once.
+    fn columns(&self) -> Vec<usize> {
+        let within = self.within.iter().map(|(operand, ..)| *operand);
+        let (keys, operands) = match &self.what {
+            What::Count => (&[][..], Vec::new()),
+            What::Group { keys, values } => (&keys[..], values.clone()),
+            What::First { order, .. } => (&[][..], order.iter().map(|(of, _)| *of).collect()),
+        };
+        let operands = within.chain(operands).flat_map(Operand::columns);
+        let mut columns: Vec<usize> = keys.iter().copied().chain(operands).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+
+    fn kind(&self) -> Kind {
+        let (what, keys, values) = match &self.what {
+            What::Count => ("count", 0, 0),
+            What::Group { keys, values } => ("group", keys.len(), values.len()),
+            What::First { order, .. } => ("first", order.len(), 0),
+        };
+        Kind { within: self.within.len(), what, keys, values }
+    }
+
+    /// Does it on a device, with the columns of a part of the table.
+    fn done(
+        &self,
+        device: &dyn ColumnDevice,
+        columns: &HashMap<usize, DeviceColumn>,
+        rows: usize,
+    ) -> Result<Found, DeviceError> {
+        let column = |at: usize| {
+            let absent = || DeviceError::Failed("a column is not there".to_owned());
+            columns.get(&at).ok_or_else(absent)
+        };
+        let number = |operand: Operand| -> Result<Number<'_>, DeviceError> {
+            Ok(match operand {
+                Operand::Column(at) => Number::Column(column(at)?),
+                Operand::Difference(from, less) => Number::Difference(column(from)?, column(less)?),
+            })
+        };
+        let within = |&(operand, low, high): &(Operand, i64, i64)| {
+            Ok(Within { number: number(operand)?, low, high })
+        };
+        let within = self.within.iter().map(within).collect::<Result<Vec<_>, DeviceError>>()?;
+        Ok(match &self.what {
+            What::Count => Found::Count(device.count(rows, &within)?),
+            What::Group { keys, values } => {
+                let keys = keys.iter().map(|&at| column(at)).collect::<Result<Vec<_>, _>>()?;
+                let values = values.iter().map(|&of| number(of)).collect::<Result<Vec<_>, _>>()?;
+                Found::Groups(device.group(&keys, &within, &values)?)
+            }
+            What::First { most, order } => {
+                let order = order.iter().map(|&(of, descends)| Ok((number(of)?, descends)));
+                let order = order.collect::<Result<Vec<_>, DeviceError>>()?;
+                Found::Rows(device.first(*most, &order, &within)?)
+            }
+        })
+    }
+}
+
+/// What all parts of a table gave, in their order; each with the number of its first row.
+fn merged(mut parts: Vec<(usize, Found)>) -> Found {
+    if parts.len() == 1
+        && let Some((_, only)) = parts.pop()
+    {
+        return only;
+    }
+    let mut count = 0;
+    let mut groups: Vec<Vec<Groups>> = Vec::new();
+    let mut rows: Option<Vec<u32>> = None;
+    for (first, part) in parts {
+        match part {
+            Found::Count(more) => count += more,
+            Found::Groups(more) => groups.push(more),
+            Found::Rows(more) => {
+                let first = u32::try_from(first).unwrap_or(u32::MAX);
+                let more = more.into_iter().map(|row| row.saturating_add(first));
+                rows.get_or_insert_default().extend(more);
+            }
+        }
+    }
+    if let Some(rows) = rows {
+        return Found::Rows(rows);
+    }
+    if groups.is_empty() {
+        return Found::Count(count);
+    }
+    let values = groups.iter().map(Vec::len).max().unwrap_or(0);
+    let of_value =
+        |at: usize| Groups::merged(groups.iter().filter_map(|part| part.get(at).cloned()));
+    Found::Groups((0..values).map(of_value).collect())
+}
+
+/// What came of asking a device: `found` is `None` where the processor has to do the job.
+pub(crate) struct Outcome {
+    pub(crate) found: Option<Found>,
+    pub(crate) step: SqlStep,
+}
+
+/// A column of a part of a table that is on the device.
+struct Entry {
+    table: u64,
+    column: usize,
+    rows: Range<usize>,
+    there: DeviceColumn,
+}
+
+/// Seconds that jobs of a kind take: always, and for each row.
+#[derive(Debug, Clone, Copy, Default)]
+struct Times {
+    fixed: f64,
+    row: f64,
+}
+
+impl Times {
+    /// From those of a few and of more rows.
+    fn of(few: f64, more: f64) -> Self {
+        let row = (more - few).max(0.0) / (MORE - FEW) as f64;
+        Self { fixed: (few - row * FEW as f64).max(0.0), row }
+    }
+
+    fn all(self, rows: usize) -> f64 {
+        self.fixed + self.row * rows as f64
+    }
+
+    /// After a job with so many rows.
+    fn learn(&mut self, rows: usize, seconds: f64) {
+        self.row = (seconds - self.fixed).max(0.0) / rows.max(1) as f64;
+    }
+}
+
+#[derive(Default)]
+struct State {
+    /// Columns on the device, the latest first.
+    entries: Vec<Entry>,
+    /// Rows of a part.
+    part_rows: Option<usize>,
+    processor: HashMap<Kind, Times>,
+    device: HashMap<Kind, Times>,
+    /// Seconds that a byte takes to the device.
+    byte: Option<f64>,
+    /// Seconds that statements about a table would have saved had its columns been on the device.
+    missed: HashMap<u64, f64>,
+    /// Why the device is used no more.
+    failed: Option<String>,
+}
+
+impl State {
+    fn bytes(&self) -> u64 {
+        self.entries.iter().map(|entry| entry.there.bytes()).sum()
+    }
+
+    fn has(&self, table: u64, column: usize, rows: &Range<usize>) -> Option<usize> {
+        let is =
+            |entry: &Entry| (entry.table, entry.column) == (table, column) && entry.rows == *rows;
+        self.entries.iter().position(is)
+    }
+}
+
+/// Tables with fewer rows are not worth a device: about a thousandth of a second passes before it has
+/// done anything.
+const LEAST_ROWS: usize = 500_000;
+/// Nor is what the processor does in so many seconds.
+const LEAST_SECONDS: f64 = 0.002;
+/// Rows that times are measured with.
+const FEW: usize = 1 << 15;
+const MORE: usize = 1 << 18;
+/// Rows of a part at most, and at least.
+const PART_ROWS: usize = 1 << 26;
+const LEAST_PART: usize = 1 << 16;
+/// Bytes of columns on a device whose memory is not known.
+const DEFAULT_BYTES: u64 = 1 << 30;
+/// Copies of fewer bytes say little about how long a byte takes.
+const TELLING_BYTES: u64 = 1 << 20;
+
+/// The device of an engine, and what is on it.
+pub(crate) struct DeviceMemory {
+    device: SqlDevice,
+    opened: OnceLock<Result<Arc<dyn ColumnDevice>, String>>,
+    state: Mutex<State>,
+    tables: AtomicU64,
+}
+
+/// Why a job ends without a result.
+enum Stop {
+    Device(DeviceError),
+    Statement(DataFusionError),
+}
+
+impl From<DeviceError> for Stop {
+    fn from(error: DeviceError) -> Self {
+        Self::Device(error)
+    }
+}
+
+/// A step that the processor does for some rows, so that its time is known.
+type OnProcessor<'a> = dyn Fn(&RecordBatch) -> Result<()> + 'a;
+
+impl DeviceMemory {
+    pub(crate) fn new(device: SqlDevice) -> Self {
+        let (opened, state, tables) = (OnceLock::new(), Mutex::default(), AtomicU64::new(0));
+        Self { device, opened, state, tables }
+    }
+
+    /// Whether there may be a device.
+    pub(crate) fn is_any(&self) -> bool {
+        !matches!(self.device.on, On::Processor)
+    }
+
+    /// The device that steps are planned for.
+    pub(crate) fn planned(&self) -> Option<String> {
+        match &self.device.on {
+            On::Processor => None,
+            On::Auto(_) => Some("auto".to_owned()),
+            On::Forced(device) => Some(device.name()),
+        }
+    }
+
+    /// A number for a table.
+    pub(crate) fn number(&self) -> u64 {
+        self.tables.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frees what is on the device of a table that is in memory no more.
+    pub(crate) fn forget(&self, table: u64) {
+        let mut state = self.locked();
+        let before = state.entries.len();
+        state.entries.retain(|entry| entry.table != table);
+        state.missed.remove(&table);
+        if state.entries.len() < before
+            && let Some(Ok(device)) = self.opened.get()
+        {
+            device.release();
+        }
+    }
+
+    fn opened(&self) -> Result<&Arc<dyn ColumnDevice>, String> {
+        let open = || match &self.device.on {
+            On::Processor => Err("no other device was asked for".to_owned()),
+            On::Auto(open) => open(),
+            On::Forced(device) => Ok(Arc::clone(device)),
+        };
+        self.opened.get_or_init(open).as_ref().map_err(Clone::clone)
+    }
+
+    fn is_forced(&self) -> bool {
+        matches!(self.device.on, On::Forced(_))
+    }
+
+    fn most_bytes(&self, device: &dyn ColumnDevice) -> u64 {
+        let half = || device.memory_bytes().map(|bytes| bytes / 2);
+        self.device.most_bytes.or_else(half).unwrap_or(DEFAULT_BYTES)
+    }
+
+    /// Does a job on the device where that is forced or takes less time. `job` says why a step is none
+    /// that a device does; `on_processor` does it for some rows on the processor.
+    ///
+    /// # Errors
+    /// When the processor cannot do it, and when the statement was withdrawn.
+    pub(crate) fn run(
+        &self,
+        table: &KeptTable,
+        job: &Result<Job, String>,
+        on_processor: &OnProcessor<'_>,
+        control: &Control,
+    ) -> Result<Outcome> {
+        let here =
+            |reason: String| Ok(Outcome { found: None, step: SqlStep::on_processor(reason) });
+        let rows = table.rows.num_rows();
+        let job = match job {
+            Ok(job) => job,
+            Err(reason) => return here(reason.clone()),
+        };
+        if let Some(why) = job.columns().iter().find_map(|&at| unsuitable(&table.rows, at)) {
+            return here(why);
+        }
+        if rows == 0 || !self.is_forced() && rows < LEAST_ROWS {
+            return here("too few rows for a GPU".to_owned());
+        }
+        let mut state = self.locked();
+        if let Some(why) = &state.failed {
+            return here(why.clone());
+        }
+        let device = match self.opened() {
+            Ok(device) => device,
+            Err(why) => return here(why),
+        };
+        let name = device.name();
+        let before = device.traffic();
+        let reason = match self.is_forced() {
+            true => Ok(Ok("it was asked for".to_owned())),
+            false => self.chosen(&mut state, &**device, table, job, on_processor),
+        };
+        let found = reason.and_then(|reason| match reason {
+            Ok(reason) => {
+                let done = self.in_parts(&mut state, &**device, table, job, control);
+                done.map(|(found, parts)| (Some(found), in_words(reason, parts)))
+            }
+            Err(reason) => Ok((None, reason)),
+        });
+        let (found, reason) = match found {
+            Ok(found) => found,
+            Err(Stop::Statement(error)) => return Err(error),
+            Err(Stop::Device(error)) => {
+                let reason = format!("{name}: {error}");
+                if matches!(error, DeviceError::Failed(_)) {
+                    state.entries.clear();
+                    state.failed = Some(reason.clone());
+                }
+                (None, reason)
+            }
+        };
+        let after = device.traffic();
+        let traffic = Traffic {
+            to_bytes: after.to_bytes.saturating_sub(before.to_bytes),
+            from_bytes: after.from_bytes.saturating_sub(before.from_bytes),
+        };
+        let device = if found.is_some() { name } else { "cpu".to_owned() };
+        let (step, resident_bytes) = (String::new(), state.bytes());
+        Ok(Outcome { found, step: SqlStep { step, device, reason, traffic, resident_bytes } })
+    }
+
+    /// Notes how long the processor took for a job.
+    pub(crate) fn took(&self, job: &Result<Job, String>, rows: usize, since: Instant) {
+        let Ok(job) = job else { return };
+        if let Some(times) = self.locked().processor.get_mut(&job.kind()) {
+            times.learn(rows, since.elapsed().as_secs_f64());
+        }
+    }
+
+    /// Why the device takes less time; or, as an error inside, why the processor does.
+    fn chosen(
+        &self,
+        state: &mut State,
+        device: &dyn ColumnDevice,
+        table: &KeptTable,
+        job: &Job,
+        on_processor: &OnProcessor<'_>,
+    ) -> Result<Result<String, String>, Stop> {
+        let name = device.name();
+        if device.is_software() {
+            return Ok(Err(format!("{name} is the processor, too")));
+        }
+        let (kind, rows) = (job.kind(), table.rows.num_rows());
+        let on_processor = match state.processor.get(&kind) {
+            Some(times) => *times,
+            None => {
+                let time = |rows: usize| -> Result<f64, Stop> {
+                    let part = table.rows.slice(0, rows.min(table.rows.num_rows()));
+                    let begin = Instant::now();
+                    on_processor(&part).map_err(Stop::Statement)?;
+                    Ok(begin.elapsed().as_secs_f64())
+                };
+                let times = Times::of(time(FEW)?, time(MORE)?);
+                state.processor.insert(kind, times);
+                times
+            }
+        };
+        let on_processor = on_processor.all(rows);
+        let told = |seconds: f64| quantity(seconds, "s");
+        if on_processor < LEAST_SECONDS {
+            return Ok(Err(format!(
+                "estimated {} on the processor, too short for a GPU",
+                told(on_processor)
+            )));
+        }
+        let there = match state.device.get(&kind) {
+            Some(times) => *times,
+            None => {
+                let times = measured(state, device, table, job)?;
+                state.device.insert(kind, times);
+                times
+            }
+        };
+        let there = there.all(rows);
+        let parts = parts(rows, state.part_rows.unwrap_or(PART_ROWS));
+        let columns = job.columns();
+        let bytes = |rows: &Range<usize>, at: usize| (rows.len() * width(&table.rows, at)) as u64;
+        let pieces = || parts.iter().flat_map(|rows| columns.iter().map(move |&at| (rows, at)));
+        let needed: u64 = pieces().map(|(rows, at)| bytes(rows, at)).sum();
+        let missing = pieces().filter(|(rows, at)| state.has(table.number, *at, rows).is_none());
+        let missing: u64 = missing.map(|(rows, at)| bytes(rows, at)).sum();
+        let copies = missing as f64 * state.byte.unwrap_or(0.0);
+        let times =
+            format!("estimated {} there and {} on the processor", told(there), told(on_processor));
+        if missing == 0 {
+            return Ok(match there < on_processor {
+                true => Ok(format!("{times}; no copies, as the columns are there")),
+                false => Err(format!("{name}: {times}")),
+            });
+        }
+        let times = format!("{times}, and {} for copies", told(copies));
+        if there + copies < on_processor {
+            return Ok(Ok(times));
+        }
+        if there >= on_processor || needed > self.most_bytes(device) {
+            return Ok(Err(format!("{name}: {times}")));
+        }
+        let missed = state.missed.entry(table.number).or_default();
+        *missed += on_processor - there;
+        if *missed < copies {
+            let missed = told(*missed);
+            return Ok(Err(format!(
+                "{name}: {times}; statements so far would have saved {missed}"
+            )));
+        }
+        let missed = told(std::mem::take(missed));
+        Ok(Ok(format!("{times}, copied as statements so far would have saved {missed}")))
+    }
+
+    /// Does a job, in as few parts as there is room for; and in how many.
+    fn in_parts(
+        &self,
+        state: &mut State,
+        device: &dyn ColumnDevice,
+        table: &KeptTable,
+        job: &Job,
+        control: &Control,
+    ) -> Result<(Found, usize), Stop> {
+        let rows = table.rows.num_rows();
+        loop {
+            let part_rows = state.part_rows.unwrap_or(PART_ROWS);
+            let parts = parts(rows, part_rows);
+            let count = parts.len();
+            let (begin, copying) = (Instant::now(), device.traffic().to_bytes);
+            let done = parts.into_iter().map(|part| {
+                if control.check().is_err() {
+                    let withdrawn = DataFusionError::External(Box::new(SqlError::Cancelled));
+                    return Err(Stop::Statement(withdrawn));
+                }
+                let columns = self.columns(state, device, table, &job.columns(), &part)?;
+                Ok((part.start, job.done(device, &columns, part.len())?))
+            });
+            match done.collect::<Result<Vec<_>, Stop>>() {
+                Ok(found) => {
+                    let seconds = begin.elapsed().as_secs_f64();
+                    let is_copied = device.traffic().to_bytes > copying;
+                    if let Some(times) = state.device.get_mut(&job.kind()).filter(|_| !is_copied) {
+                        times.learn(rows, seconds);
+                    }
+                    return Ok((merged(found), count));
+                }
+                // Half as many rows at a time need half of the room.
+                Err(Stop::Device(DeviceError::Full(_))) if part_rows.min(rows) > LEAST_PART => {
+                    state.entries.clear();
+                    device.release();
+                    state.part_rows = Some(part_rows.min(rows.next_power_of_two()) / 2);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Columns of a part of a table on the device; those that are used least recently go for them.
+    fn columns(
+        &self,
+        state: &mut State,
+        device: &dyn ColumnDevice,
+        table: &KeptTable,
+        columns: &[usize],
+        rows: &Range<usize>,
+    ) -> Result<HashMap<usize, DeviceColumn>, DeviceError> {
+        let mut found = HashMap::new();
+        // Those that are there come to the front, so that they do not go for the others.
+        for &at in columns {
+            if let Some(place) = state.has(table.number, at, rows) {
+                let entry = state.entries.remove(place);
+                found.insert(at, entry.there.clone());
+                state.entries.insert(0, entry);
+            }
+        }
+        let most = self.most_bytes(device);
+        for &at in columns {
+            if found.contains_key(&at) {
+                continue;
+            }
+            let bytes = (rows.len() * width(&table.rows, at)) as u64;
+            let mut is_freed = false;
+            while state.bytes() + bytes > most {
+                if state.entries.len() <= found.len() {
+                    return Err(DeviceError::Full(format!(
+                        "no room for the columns of a step in {}",
+                        quantity(most as f64, "B")
+                    )));
+                }
+                state.entries.pop();
+                is_freed = true;
+            }
+            if is_freed {
+                device.release();
+            }
+            let begin = Instant::now();
+            let there = match copied(device, &table.rows, at, rows) {
+                // Of others there may be too much on the device.
+                Err(DeviceError::Full(_)) if state.entries.len() > found.len() => {
+                    state.entries.truncate(found.len());
+                    device.release();
+                    copied(device, &table.rows, at, rows)?
+                }
+                other => other?,
+            };
+            if bytes >= TELLING_BYTES {
+                state.byte = Some(begin.elapsed().as_secs_f64() / bytes as f64);
+            }
+            let (table, column, rows) = (table.number, at, rows.clone());
+            state.entries.insert(0, Entry { table, column, rows, there: there.clone() });
+            found.insert(at, there);
+        }
+        Ok(found)
+    }
+}
+
+fn in_words(reason: String, parts: usize) -> String {
+    match parts {
+        1 => reason,
+        parts => format!("{reason}; in {parts} parts, as all do not fit"),
+    }
+}
+
+fn parts(rows: usize, part_rows: usize) -> Vec<Range<usize>> {
+    let begins = (0..rows).step_by(part_rows.max(1));
+    begins.map(|begin| begin..rows.min(begin + part_rows)).collect()
+}
+
+/// How long a job takes on the device, without copies: of the first rows of a table. Notes how long
+/// copies take as well.
+fn measured(
+    state: &mut State,
+    device: &dyn ColumnDevice,
+    table: &KeptTable,
+    job: &Job,
+) -> Result<Times, DeviceError> {
+    let columns = job.columns();
+    let copy = |rows: usize| -> Result<(HashMap<usize, DeviceColumn>, u64, f64), DeviceError> {
+        let begin = Instant::now();
+        let copied =
+            columns.iter().map(|&at| Ok((at, copied(device, &table.rows, at, &(0..rows))?)));
+        let copied = copied.collect::<Result<HashMap<_, _>, DeviceError>>()?;
+        let bytes = copied.values().map(DeviceColumn::bytes).sum();
+        Ok((copied, bytes, begin.elapsed().as_secs_f64()))
+    };
+    let (few, few_bytes, few_seconds) = copy(FEW)?;
+    let (more, more_bytes, more_seconds) = copy(MORE)?;
+    if state.byte.is_none() && more_bytes > few_bytes {
+        let byte = (more_seconds - few_seconds) / (more_bytes - few_bytes) as f64;
+        state.byte = Some(byte.max(0.0));
+    }
+    let time = |columns: &HashMap<usize, DeviceColumn>, rows: usize| {
+        let begin = Instant::now();
+        job.done(device, columns, rows).map(|_| begin.elapsed().as_secs_f64())
+    };
+    // Once for the kernels to be compiled.
+    time(&few, FEW)?;
+    Ok(Times::of(time(&few, FEW)?, time(&more, MORE)?))
+}
+
+/// Why a device cannot compute with a column.
+fn unsuitable(table: &RecordBatch, at: usize) -> Option<String> {
+    let schema = table.schema_ref();
+    let (column, field) = (table.columns().get(at)?, schema.fields().get(at)?);
+    let is_whole =
+        matches!(column.data_type(), DataType::UInt16 | DataType::UInt32 | DataType::Int64);
+    match (is_whole, column.null_count()) {
+        (true, 0) => None,
+        (true, _) => Some(format!("{} is NULL in some rows", field.name())),
+        (false, _) => Some(format!("{} has no whole numbers", field.name())),
+    }
+}
+
+/// Bytes of a value on the device.
+fn width(table: &RecordBatch, at: usize) -> usize {
+    match table.columns().get(at).map(ArrayRef::data_type) {
+        Some(DataType::Int64) => size_of::<i64>(),
+        _ => size_of::<u32>(),
+    }
+}
+
+/// Copies rows of a column to the device.
+fn copied(
+    device: &dyn ColumnDevice,
+    table: &RecordBatch,
+    at: usize,
+    rows: &Range<usize>,
+) -> Result<DeviceColumn, DeviceError> {
+    let absent = || DeviceError::Unsuitable("a column has no whole numbers".to_owned());
+    let column = table.columns().get(at).ok_or_else(absent)?.slice(rows.start, rows.len());
+    if let Some(values) = column.as_primitive_opt::<UInt32Type>() {
+        return device.copy(Values::Narrow(values.values()));
+    }
+    if let Some(values) = column.as_primitive_opt::<UInt16Type>() {
+        let values: Vec<u32> = values.values().iter().map(|&value| value.into()).collect();
+        return device.copy(Values::Narrow(&values));
+    }
+    let values = column.as_primitive_opt::<Int64Type>().ok_or_else(absent)?;
+    device.copy(Values::Wide(values.values()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device that has no columns.
+    struct Empty;
+
+    impl ColumnDevice for Empty {
+        fn name(&self) -> String {
+            "empty".to_owned()
+        }
+
+        fn is_software(&self) -> bool {
+            false
+        }
+
+        fn memory_bytes(&self) -> Option<u64> {
+            Some(1 << 30)
+        }
+
+        fn traffic(&self) -> Traffic {
+            Traffic::default()
+        }
+
+        fn copy(&self, values: Values<'_>) -> Result<DeviceColumn, DeviceError> {
+            Ok(DeviceColumn::new((), values.bytes()))
+        }
+
+        fn release(&self) {}
+
+        fn count(&self, _: usize, _: &[Within<'_>]) -> Result<u64, DeviceError> {
+            Ok(0)
+        }
+
+        fn group(
+            &self,
+            _: &[&DeviceColumn],
+            _: &[Within<'_>],
+            _: &[Number<'_>],
+        ) -> Result<Vec<Groups>, DeviceError> {
+            Ok(Vec::new())
+        }
+
+        fn first(
+            &self,
+            _: usize,
+            _: &[(Number<'_>, bool)],
+            _: &[Within<'_>],
+        ) -> Result<Vec<u32>, DeviceError> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn columns_are_copied_once_statements_would_have_saved_the_time_for_it() {
+        let rows = 1_000_000;
+        let memory = Arc::new(DeviceMemory::new(SqlDevice::auto(|| Ok(Arc::new(Empty)))));
+        let table = crate::kept::tests::table(&memory, rows);
+        let job = Job { within: vec![(Operand::Column(0), 0, 5)], what: What::Count };
+        let times = |row: f64| HashMap::from([(job.kind(), Times { fixed: 0.0, row: row * 1e-9 })]);
+        let known = |processor: f64, device: f64, byte: f64| State {
+            processor: times(processor),
+            device: times(device),
+            byte: Some(byte * 1e-9),
+            ..State::default()
+        };
+        let chosen = |state: &mut State| {
+            let chosen = memory.chosen(state, &Empty, &table, &job, &|_| Ok(()));
+            chosen.map_err(|_| ()).unwrap()
+        };
+        // 10 ms here, 1 ms there, and 25 ms for copies of 4 MB: the third statement copies.
+        let mut state = known(10.0, 1.0, 6.25);
+        for missed in ["9 ms", "18 ms"] {
+            let why = chosen(&mut state).unwrap_err();
+            assert!(why.contains(&format!("would have saved {missed}")), "{why}");
+        }
+        let why = chosen(&mut state).unwrap();
+        assert!(why.contains("copied as statements so far would have saved 27 ms"), "{why}");
+        // Once they are there, nothing is copied.
+        let there = DeviceColumn::new((), 4 * rows as u64);
+        let entry = Entry { table: table.number, column: 0, rows: 0..rows, there };
+        state.entries.push(entry);
+        assert!(chosen(&mut state).unwrap().contains("the columns are there"));
+        // A device that is slower is not chosen though they are there, ...
+        state.device = times(11.0);
+        assert!(chosen(&mut state).unwrap_err().starts_with("empty: estimated"));
+        // ... and is never worth copies; nor is anything where the processor is done in no time.
+        let mut slow = known(10.0, 11.0, 0.0);
+        for _ in 0..9 {
+            chosen(&mut slow).unwrap_err();
+        }
+        assert!(chosen(&mut known(1.0, 0.1, 0.0)).unwrap_err().contains("too short for a GPU"));
+        // Copies that pay at once.
+        assert!(chosen(&mut known(10.0, 1.0, 0.5)).unwrap().contains("for copies"));
+        // What has no room to stay is copied each time, and has to pay each time.
+        let small = SqlDevice::auto(|| Ok(Arc::new(Empty))).keeping(Some(1000));
+        let memory = DeviceMemory::new(small);
+        let mut state = known(10.0, 1.0, 6.25);
+        for _ in 0..9 {
+            let chosen = memory.chosen(&mut state, &Empty, &table, &job, &|_| Ok(()));
+            assert!(chosen.map_err(|_| ()).unwrap().is_err());
+        }
+    }
+}

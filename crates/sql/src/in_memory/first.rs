@@ -1,0 +1,164 @@
+//! [`First`]: the first rows in the order of whole numbers.
+
+use std::collections::BinaryHeap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use datafusion::arrow::array::UInt32Array;
+use datafusion::arrow::compute::{SortOptions, take_record_batch};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::Result;
+use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use parallax_base::{Control, threads};
+use parallax_columns::MAX_ROWS;
+
+use super::condition::{Condition, Number, operand};
+use super::job_of;
+use super::rows::{Source, withdrawn};
+use super::select::{BLOCK_ROWS, Picks};
+use super::sort::SIGN;
+use crate::device::{Job, Operand, What};
+
+type Expr = Arc<dyn PhysicalExpr>;
+
+/// So many rows are given at most; more are sorted as they were planned.
+const MOST_ROWS: usize = 1 << 16;
+/// Numbers that rows are ordered by at most.
+const MOST_KEYS: usize = 2;
+
+/// The first rows in an order; rows with equal keys in that of the table.
+pub(super) struct First {
+    pub(super) source: Source,
+    /// What they are ordered by, of columns of the whole table, from that which counts most.
+    keys: Vec<(Expr, SortOptions)>,
+    most: usize,
+}
+
+/// What rows of a table are ordered by.
+struct Keys<'t>(Vec<(Number<'t>, bool)>);
+
+impl Keys<'_> {
+    /// A number that is less where a row comes before.
+    fn of(&self, row: usize) -> u128 {
+        self.0.iter().fold(0, |before, (number, descends)| {
+            let turn = if *descends { u64::MAX } else { 0 };
+            let key = number.at(row).cast_unsigned() ^ SIGN ^ turn;
+            before << u64::BITS | u128::from(key)
+        })
+    }
+}
+
+impl First {
+    pub(super) fn of(node: &Arc<dyn ExecutionPlan>) -> Option<Self> {
+        let most = node.fetch().filter(|most| (1..=MOST_ROWS).contains(most))?;
+        let (sort, order): (&SortExec, &LexOrdering) =
+            match node.downcast_ref::<SortPreservingMergeExec>() {
+                Some(merge) => (merge.input().downcast_ref()?, merge.expr()),
+                None => {
+                    let sort: &SortExec = node.downcast_ref()?;
+                    (!sort.preserve_partitioning()).then_some((sort, sort.expr()))?
+                }
+            };
+        if sort.fetch() != Some(most) || sort.expr() != order || order.len() > MOST_KEYS {
+            return None;
+        }
+        let source = Source::of(sort.input())?;
+        let key = |one: &datafusion::physical_expr::PhysicalSortExpr| {
+            Some((source.over_table(&one.expr)?, one.options))
+        };
+        let keys = order.iter().map(key).collect::<Option<_>>()?;
+        Some(Self { source, keys, most })
+    }
+
+    /// What the order is made of; `None` where that is more than whole numbers.
+    fn order(&self, table: &RecordBatch) -> Option<Vec<(Operand, bool)>> {
+        let key =
+            |(key, options): &(Expr, SortOptions)| Some((operand(key, table)?, options.descending));
+        self.keys.iter().map(key).collect()
+    }
+
+    /// What a device would do of it.
+    pub(super) fn job(&self, table: &RecordBatch) -> Result<Job, String> {
+        let order = self.order(table).ok_or("the order is not one of integer columns")?;
+        job_of(&self.source, table, What::First { most: self.most, order })
+    }
+
+    fn keys<'t>(&self, table: &'t RecordBatch) -> Option<Keys<'t>> {
+        let number = |(of, descends)| Some((Number::of(of, table)?, descends));
+        Some(Keys(self.order(table)?.into_iter().map(number).collect::<Option<_>>()?))
+    }
+
+    /// The rows, on the processor; `None` where a key is no whole number, or there is none in a row.
+    ///
+    /// # Errors
+    /// When something cannot be computed, or the statement was withdrawn.
+    pub(super) fn found(&self, table: &RecordBatch, control: &Control) -> Result<Option<Vec<u32>>> {
+        let Some(keys) = self.keys(table).filter(|_| table.num_rows() <= MAX_ROWS) else {
+            return Ok(None);
+        };
+        let is_all = self.source.conditions.is_empty();
+        let condition = match is_all {
+            true => None,
+            false => Some(Condition::of(&self.source, table, control)?),
+        };
+        let len = table.num_rows();
+        let step = len.div_ceil(threads::count().max(1) * 2).next_multiple_of(BLOCK_ROWS);
+        let pieces: Vec<Range<usize>> =
+            (0..len).step_by(step).map(|begin| begin..len.min(begin + step)).collect();
+        let first = |piece: Range<usize>| -> Result<Vec<(u128, usize)>> {
+            let mut first = BinaryHeap::new();
+            let mut offer = |row: usize| {
+                let key = keys.of(row);
+                // Rows come in their order, so one that is equal to the last comes after it.
+                if first.len() < self.most {
+                    first.push((key, row));
+                } else if first.peek().is_some_and(|(last, _)| key < *last) {
+                    first.pop();
+                    first.push((key, row));
+                }
+            };
+            let mut picks = Picks::new();
+            for begin in piece.clone().step_by(BLOCK_ROWS) {
+                control.check().map_err(withdrawn)?;
+                let block = begin..piece.end.min(begin + BLOCK_ROWS);
+                match &condition {
+                    None => block.for_each(&mut offer),
+                    Some(condition) => {
+                        condition.pick(&block, &mut picks);
+                        picks.places().iter().for_each(|&at| offer(begin + usize::from(at)));
+                    }
+                }
+            }
+            Ok(first.into_vec())
+        };
+        let found = threads::map(pieces, first).into_iter().collect::<Result<Vec<_>>>()?;
+        let mut found = found.concat();
+        found.sort_unstable();
+        found.truncate(self.most);
+        let rows = found.into_iter().map(|(_, row)| u32::try_from(row).unwrap_or(u32::MAX));
+        Ok(Some(rows.collect()))
+    }
+
+    /// The rows with these numbers, which are in order where they are not more than there should be.
+    ///
+    /// # Errors
+    /// When something cannot be computed.
+    pub(super) fn rows(
+        &self,
+        table: &RecordBatch,
+        mut numbers: Vec<u32>,
+    ) -> Result<Option<RecordBatch>> {
+        if numbers.len() > self.most {
+            let Some(keys) = self.keys(table) else { return Ok(None) };
+            numbers.sort_by_key(|&row| keys.of(row as usize));
+            numbers.truncate(self.most);
+        }
+        let chosen = take_record_batch(table, &UInt32Array::from(numbers))?;
+        let rows = chosen.num_rows();
+        let columns = self.source.columns.iter().map(|one| one.evaluate(&chosen)?.into_array(rows));
+        self.source.batch(rows, columns.collect::<Result<_>>()?).map(Some)
+    }
+}
