@@ -1,6 +1,7 @@
 """Group, sort, filter and merge of the samples of a trace, in SQL and with pandas, Polars and DuckDB.
 
     python crates/sql/bench.py TOOL DATABASE
+    python crates/sql/bench.py TOOL DATABASE --device gpu:0
 
 TOOL is a released `parallax` with SQL and DATABASE one of HPCToolkit with a trace: `cargo xtask
 generate hpctoolkit --ranks 1000 --contexts 1000 --values-per-rank 50 --samples 1300 OUT`. Seconds,
@@ -10,6 +11,12 @@ compared. The others have the columns in memory; DuckDB and Polars also read Par
 tables each time, to be compared with the first statement. Last is the smallest number of bytes that
 an operation reads and writes, by the time of the tool from memory, as a part of what copying an array
 reaches.
+
+With --device, the tool alone is asked for what it does on a device (group, count, first rows), on a
+build with the feature `gpu`: from memory on the processor; the first time on the device, with kernels
+that are compiled and columns that are copied; with columns that are copied each time, because there is
+no room for all of them; and with columns that stay on the device. `--device auto` says what it chooses
+and why.
 """
 
 from __future__ import annotations
@@ -45,20 +52,30 @@ def median(work: Callable[[], object]) -> float:
     return statistics.median(times[1:])
 
 
-def asked(tool: str, database: str, statement: str, runs: int) -> list[float]:
-    """Seconds that the tool takes for a statement, each time that it is asked in one process."""
-    statements = f"{statement};\n" * runs
+def told(
+    tool: str, database: str, statement: str, runs: int, *options: str, before: str = ""
+) -> tuple[list[float], str]:
+    """Seconds that the tool takes for a statement, each time that it is asked in one process, and what
+    it says in the end."""
+    statements = before + f"{statement};\n" * runs
     run = subprocess.run(
-        [tool, "sql", database, "--stats", "--rows", "5"],
+        [tool, "sql", database, "--stats", "--rows", "5", *options],
         input=statements,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         check=True,
     )
-    told = re.findall(r"of [\d.,]+ \w+ in ([\d.]+) (\w+)", run.stderr)
-    assert len(told) == runs, run.stderr
-    return [float(number) * SECONDS[unit] for number, unit in told]
+    times = re.findall(r"of [\d.,]+ \w+ in ([\d.]+) (\w+)", run.stderr)
+    times = times[statements.count(";") - runs :]
+    assert len(times) == runs, run.stderr
+    steps = [line for line in run.stderr.splitlines() if " of samples on " in line]
+    return [float(number) * SECONDS[unit] for number, unit in times], (steps or [""])[-1]
+
+
+def asked(tool: str, database: str, statement: str, runs: int) -> list[float]:
+    """Seconds that the tool takes for a statement, each time that it is asked in one process."""
+    return told(tool, database, statement, runs, "--device", "cpu")[0]
 
 
 def copied() -> float:
@@ -110,6 +127,38 @@ def of_polars(samples, contexts, least: int):
         "filter": lambda: samples().filter(length >= least).collect(),
         "merge": lambda: samples().join(contexts(), on="context_id").collect(),
     }
+
+
+def on_device(tool: str, database: str, device: str) -> None:
+    """What a device does, by whether columns are copied."""
+    # A sort brings the table to memory.
+    before = "SELECT count(*) FROM (SELECT * FROM samples ORDER BY start_ns) AS s;\n"
+    words = [tool, "sql", database, "--format", "csv"]
+    length = "end_ns - start_ns"
+    quantile = f"approx_percentile_cont({1 - KEPT}) WITHIN GROUP (ORDER BY {length})"
+    count = [*words, f"SELECT count(*), CAST({quantile} AS BIGINT) FROM samples"]
+    line = subprocess.run(count, capture_output=True, text=True, check=True).stdout.split()[-1]
+    rows, least = (int(number) for number in line.split(","))
+    print(f"{rows} samples", flush=True)
+    ours = {
+        "group": (statements("samples", "contexts", least)["group"], 20),
+        "count": (f"SELECT count(*) FROM samples WHERE {length} >= {least}", 16),
+        "first": (f"SELECT * FROM samples ORDER BY {length} DESC LIMIT 10", 16),
+    }
+    print("| | processor | device, first | copied each time | on the device | processor/device |")
+    print("|---" * 6 + "|")
+    runs = RUNS + 2
+    for operation, (statement, width) in ours.items():
+        own, _ = told(tool, database, statement, runs, "--device", "cpu", before=before)
+        there, why = told(tool, database, statement, runs, "--device", device, before=before)
+        # Without room for the last bytes, halves of the table take turns.
+        keep = ("--device", device, "--keep-on-device", f"{rows * width - 1}B")
+        copied, _ = told(tool, database, statement, runs, *keep, before=before)
+        times = [statistics.median(own[2:]), there[0]]
+        times += [statistics.median(copied[2:]), statistics.median(there[2:])]
+        columns = " | ".join(f"{seconds:.5f}" for seconds in times)
+        print(f"| {operation} | {columns} | {times[0] / times[3]:.2f} |", flush=True)
+        print(f"  {why}", flush=True)
 
 
 def main(tool: str, database: str) -> None:
@@ -173,4 +222,8 @@ def main(tool: str, database: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    match sys.argv[1:]:
+        case [tool, database, "--device", device]:
+            on_device(tool, database, device)
+        case arguments:
+            main(*arguments)
