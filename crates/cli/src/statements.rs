@@ -4,6 +4,7 @@ use clap::Args;
 use parallax_server::Statements;
 
 use crate::args::{Size, seconds};
+use crate::device::DeviceChoice;
 
 /// What statements of the page may use.
 #[derive(Debug, Clone, Copy, Args)]
@@ -16,13 +17,18 @@ pub(crate) struct StatementArgs {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     #[arg(help_heading = "SQL")]
     sql_time_limit: f64,
+    /// Device for statements in SQL over traces that stay in memory: auto, cpu, gpu or gpu:N (see
+    /// `parallax devices`); results do not depend on it.
+    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "PARALLAX_DEVICE")]
+    #[arg(help_heading = "SQL")]
+    device: DeviceChoice,
 }
 
 /// What answers statements: nothing, for this build has no SQL.
 #[cfg(not(feature = "sql"))]
 pub(crate) fn statements(arguments: StatementArgs) -> anyhow::Result<Option<Box<dyn Statements>>> {
-    let StatementArgs { sql_memory_limit, sql_time_limit } = arguments;
-    let _ = (sql_memory_limit, sql_time_limit);
+    let StatementArgs { sql_memory_limit, sql_time_limit, device } = arguments;
+    let _ = (sql_memory_limit, sql_time_limit, device);
     Ok(None)
 }
 
@@ -46,18 +52,20 @@ mod answers {
     };
 
     use super::StatementArgs;
+    use crate::device::Chosen as _;
 
     /// Threads and memory of all statements.
     pub(super) struct Engine(Arc<SqlEngine>);
 
     impl Engine {
-        pub(super) fn new(arguments: StatementArgs) -> Result<Self, SqlError> {
+        pub(super) fn new(arguments: StatementArgs) -> anyhow::Result<Self> {
             let limits = SqlLimits {
                 memory_bytes: Some(arguments.sql_memory_limit.0),
                 time: Some(Duration::from_secs_f64(arguments.sql_time_limit)),
                 kept_bytes: None,
             };
-            Ok(Self(Arc::new(SqlEngine::new(limits)?)))
+            let device = arguments.device.statements(None)?;
+            Ok(Self(Arc::new(SqlEngine::on_device(limits, device)?)))
         }
 
         fn session(&self, content: &Content) -> SqlSession {

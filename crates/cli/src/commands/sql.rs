@@ -8,6 +8,7 @@ use clap::Args;
 use super::Context;
 use super::sql_cluster::ClusterPartsArgs;
 use crate::args::{Size, seconds};
+use crate::device::DeviceChoice;
 use crate::scaling::EnsembleArgs;
 
 const EXAMPLES: &str = "\
@@ -22,6 +23,7 @@ Examples:
   parallax sql runs.json \"SELECT cores, input, time FROM runs WHERE region_id = 0\"
   parallax sql run-1 \"SELECT ...\" --with run-2 run-4        databases of several runs
   parallax sql DB                                           statements from the terminal
+  parallax sql DB --device gpu < statements.sql             columns stay on the GPU
   parallax sql DB \"SELECT ...\" --cluster node1:7272 --token-file token
 
 Statements only read. Tables and functions: docs/sql.md.";
@@ -48,7 +50,15 @@ pub(crate) struct SqlArgs {
     /// Stop a statement that takes longer, in seconds.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<f64>,
-    /// Say how many bytes of the database each statement reads.
+    /// Device for steps over traces that stay in memory: auto, cpu, gpu or gpu:N (see `parallax
+    /// devices`); the result does not depend on it.
+    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "PARALLAX_DEVICE")]
+    device: DeviceChoice,
+    /// Memory of the device for columns that stay there from one statement to the next, such as
+    /// 20GB. Half of its memory by default.
+    #[arg(long, value_name = "SIZE")]
+    keep_on_device: Option<Size>,
+    /// Say how many bytes of the database each statement reads, and on which device its steps run.
     #[arg(long)]
     stats: bool,
     #[command(flatten)]
@@ -65,6 +75,7 @@ pub(super) fn sql(_: &Context, arguments: SqlArgs) -> anyhow::Result<()> {
     let SqlArgs { path, statement, memory_limit, keep, time_limit, stats, with, ensemble, .. } =
         arguments;
     let _ = (path, statement, memory_limit, keep, time_limit, stats, with, ensemble);
+    let _ = (arguments.device, arguments.keep_on_device);
     drop(arguments.parts);
     anyhow::bail!(
         "this parallax was built without the feature `sql`; build it with `--features sql`, or ask \
@@ -96,7 +107,8 @@ mod session {
     use parallax_places::StoreTraffic;
     use parallax_service::{Answer, Severity};
     use parallax_sql::{
-        SqlAnswer, SqlError, SqlLimits, SqlSession, SqlSource, SqlStatement, SqlWorkers,
+        SqlAnswer, SqlEngine, SqlError, SqlLimits, SqlSession, SqlSource, SqlStatement, SqlStep,
+        SqlWorkers,
     };
     use parallax_wire::{Cell, Cells, Table};
     use rustyline::Editor;
@@ -109,6 +121,7 @@ mod session {
 
     use super::SqlArgs;
     use crate::commands::Context;
+    use crate::device::Chosen as _;
     use crate::open::{self, Counted};
     use crate::scaling::{self, is_ensemble};
     use crate::text::{Level, Notice, TextTable};
@@ -128,8 +141,13 @@ mod session {
             Some(address) => Some(cluster(address, &arguments)?),
             None => None,
         };
-        let Sources { source, mut statistics, notes } = Sources::open(context, &arguments)?;
-        let mut session = SqlSession::new(source, limits)?.hearing_interrupts()?;
+        let device = arguments.device;
+        let on = device.statements(arguments.keep_on_device.map(|size| size.0))?;
+        let Sources { source, mut statistics, mut notes } = Sources::open(context, &arguments)?;
+        let why = device.why_processor().filter(|_| statistics.is_some());
+        notes.extend(why.map(|why| format!("computing on cpu: {why}")));
+        let engine = Arc::new(SqlEngine::on_device(limits, on)?);
+        let mut session = engine.session(source).hearing_interrupts()?;
         if let Some(members) = members {
             session = session.with_workers(members, arguments.parts.part_rows);
         }
@@ -277,6 +295,18 @@ mod session {
         }
     }
 
+    /// A sentence about where a step ran.
+    fn where_it_ran(step: &SqlStep) -> String {
+        let SqlStep { step, device, reason, traffic, resident_bytes } = step;
+        let [to, from, there] = [traffic.to_bytes, traffic.from_bytes, *resident_bytes]
+            .map(|bytes| quantity(bytes as f64, "B"));
+        let copies = match (traffic.to_bytes, traffic.from_bytes, *resident_bytes) {
+            (0, 0, 0) => String::new(),
+            _ => format!("; {to} copied to the device, {from} from it, {there} stay there"),
+        };
+        format!("{step} on {device}: {reason}{copies}")
+    }
+
     fn run(
         context: &Context,
         session: &SqlSession,
@@ -286,8 +316,12 @@ mod session {
         let begun = Instant::now();
         // A statement that is withdrawn withdraws no later one.
         let control = open::control(context.is_quiet);
-        let SqlAnswer { table, mut notes, from_memory } = session.run(statement, &control)?;
-        notes.extend(statistics.map(|statistics| statistics.told(begun.elapsed(), &from_memory)));
+        let SqlAnswer { table, mut notes, from_memory, steps } =
+            session.run(statement, &control)?;
+        if let Some(statistics) = statistics {
+            notes.push(statistics.told(begun.elapsed(), &from_memory));
+            notes.extend(steps.iter().map(where_it_ran));
+        }
         context.output.emit_with(&table, |style, out| match plans(&table) {
             Some(plans) => plans.iter().try_for_each(|plan| writeln!(out, "{plan}")),
             None => TextTable::new(&table).write(style, out),
