@@ -24,7 +24,7 @@ use super::condition::operand;
 use super::rows::{Source, numbers, withdrawn};
 use super::select::BLOCK_ROWS;
 use super::{Ran, job_of};
-use crate::device::{Found, Job, What};
+use crate::device::{Job, JobResult, What};
 use crate::kept::{Keeper, KeptTable};
 
 type Expr = Arc<dyn PhysicalExpr>;
@@ -147,8 +147,8 @@ impl Group {
             ));
         };
         let on_processor = |rows: &RecordBatch| self.rows(rows, &keys, groups, control);
-        let on_device = |found: Found| match found {
-            Found::Groups(found) => self.of_device(&keys, groups, &found),
+        let on_device = |found: JobResult| match found {
+            JobResult::Groups(found) => self.of_device(&keys, groups, &found),
             _ => Ok(None),
         };
         let job = || self.job(&table.rows);

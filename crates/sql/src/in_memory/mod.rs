@@ -53,7 +53,7 @@ use self::group::Group;
 use self::merge::Merge;
 use self::rows::Source;
 use self::sort::Sort;
-use crate::device::{Found, Job, Outcome, SqlStep, What};
+use crate::device::{Job, JobResult, Outcome, SqlStep, What};
 use crate::kept::{Keeper, KeptTable, Worth};
 
 /// Puts [`InMemory`] in the place of what it can compute.
@@ -254,7 +254,7 @@ impl Work {
                 let job = || count.job(&table.rows);
                 let here = |rows: &RecordBatch| count.rows(count.count(rows, control)?).map(Some);
                 done(table, keeper, control, job, here, |found| match found {
-                    Found::Count(found) => count.rows(found).map(Some),
+                    JobResult::Count(found) => count.rows(found).map(Some),
                     _ => Ok(None),
                 })
             }
@@ -265,7 +265,7 @@ impl Work {
                     None => Ok(None),
                 };
                 done(table, keeper, control, job, here, |found| match found {
-                    Found::Rows(found) => first.rows(&table.rows, found),
+                    JobResult::Rows(found) => first.rows(&table.rows, found),
                     _ => Ok(None),
                 })
             }
@@ -307,7 +307,7 @@ fn done(
     control: &Control,
     job: impl Fn() -> Result<Job, String>,
     on_processor: impl Fn(&RecordBatch) -> Result<Option<RecordBatch>>,
-    on_device: impl Fn(Found) -> Result<Option<RecordBatch>>,
+    on_device: impl Fn(JobResult) -> Result<Option<RecordBatch>>,
 ) -> Result<Ran> {
     let Some(device) = keeper.device() else {
         return Ok(Ran { rows: on_processor(&table.rows)?, step: None });

@@ -6,7 +6,6 @@
 //! step is first met, and then those of whole steps.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -18,253 +17,16 @@ use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::{DataFusionError, Result};
 use parallax_base::Control;
 use parallax_base::quantity::quantity;
-use parallax_columns::{
-    ColumnDevice, DeviceColumn, DeviceError, Groups, Number, Traffic, Values, Within,
-};
+use parallax_columns::{ColumnDevice, DeviceColumn, DeviceError, Traffic, Values};
 
+use super::job::{Job, JobResult, Kind, merged};
+use super::{On, SqlDevice, SqlStep};
 use crate::SqlError;
 use crate::kept::KeptTable;
 
-/// What opens a device, or says why there is none.
-type Open = dyn Fn() -> Result<Arc<dyn ColumnDevice>, String> + Send + Sync;
-
-/// On which device steps of statements run, over tables in memory. Results do not depend on it.
-pub struct SqlDevice {
-    on: On,
-    most_bytes: Option<u64>,
-}
-
-enum On {
-    Processor,
-    Auto(Box<Open>),
-    Forced(Arc<dyn ColumnDevice>),
-}
-
-impl Default for SqlDevice {
-    fn default() -> Self {
-        Self::processor()
-    }
-}
-
-impl fmt::Debug for SqlDevice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.on {
-            On::Processor => "SqlDevice::processor",
-            On::Auto(_) => "SqlDevice::auto",
-            On::Forced(_) => "SqlDevice::forced",
-        })
-    }
-}
-
-impl SqlDevice {
-    /// The processor.
-    #[must_use]
-    pub fn processor() -> Self {
-        Self { on: On::Processor, most_bytes: None }
-    }
-
-    /// Wherever it takes less time. The device is opened when a table has enough rows for it.
-    pub fn auto(
-        open: impl Fn() -> Result<Arc<dyn ColumnDevice>, String> + Send + Sync + 'static,
-    ) -> Self {
-        Self { on: On::Auto(Box::new(open)), most_bytes: None }
-    }
-
-    /// This device, whatever it takes.
-    #[must_use]
-    pub fn forced(device: Arc<dyn ColumnDevice>) -> Self {
-        Self { on: On::Forced(device), most_bytes: None }
-    }
-
-    /// The same, with so many bytes of columns on the device at most. By default half of its memory.
-    #[must_use]
-    pub fn keeping(self, bytes: Option<u64>) -> Self {
-        Self { most_bytes: bytes, ..self }
-    }
-}
-
-/// Where a step of a statement ran, over a table in memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SqlStep {
-    /// What it does of which table.
-    pub step: String,
-    /// The name of the device; `cpu` for the processor.
-    pub device: String,
-    /// Why there.
-    pub reason: String,
-    /// Bytes that were copied to the device for it, and from it.
-    pub traffic: Traffic,
-    /// Bytes of columns that stay on the device afterwards.
-    pub resident_bytes: u64,
-}
-
-impl SqlStep {
-    /// A step on the processor, and why.
-    pub(crate) fn on_processor(reason: impl Into<String>) -> Self {
-        Self {
-            step: String::new(),
-            device: "cpu".to_owned(),
-            reason: reason.into(),
-            traffic: Traffic::default(),
-            resident_bytes: 0,
-        }
-    }
-}
-
-/// What a whole number of each row is made of: columns of a table, by their places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Operand {
-    Column(usize),
-    /// The first less the second, without the bits that are too many.
-    Difference(usize, usize),
-}
-
-impl Operand {
-    fn columns(self) -> impl Iterator<Item = usize> {
-        let (one, other) = match self {
-            Self::Column(at) => (at, None),
-            Self::Difference(from, less) => (from, Some(less)),
-        };
-        std::iter::once(one).chain(other)
-    }
-}
-
-/// What a device can do of a table.
-#[derive(Debug, Clone)]
-pub(crate) struct Job {
-    /// Numbers that are in ranges.
-    pub(crate) within: Vec<(Operand, i64, i64)>,
-    pub(crate) what: What,
-}
-
-/// What is done with the rows that meet the conditions.
-#[derive(Debug, Clone)]
-pub(crate) enum What {
-    /// Their number.
-    Count,
-    /// Values by one key or by two.
-    Group { keys: Vec<usize>, values: Vec<Operand> },
-    /// The first ones in an order; those of numbers with `true` descend.
-    First { most: usize, order: Vec<(Operand, bool)> },
-}
-
-/// What a device found.
-#[derive(Debug)]
-pub(crate) enum Found {
-    Count(u64),
-    /// The groups of each value.
-    Groups(Vec<Groups>),
-    /// Rows in their order; of each part of the table where it was done in parts.
-    Rows(Vec<u32>),
-}
-
-/// Jobs that take about as long for a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Kind {
-    within: usize,
-    what: &'static str,
-    keys: usize,
-    values: usize,
-}
-
-impl Job {
-    /// The columns that it needs, each once.
-    fn columns(&self) -> Vec<usize> {
-        let within = self.within.iter().map(|(operand, ..)| *operand);
-        let (keys, operands) = match &self.what {
-            What::Count => (&[][..], Vec::new()),
-            What::Group { keys, values } => (&keys[..], values.clone()),
-            What::First { order, .. } => (&[][..], order.iter().map(|(of, _)| *of).collect()),
-        };
-        let operands = within.chain(operands).flat_map(Operand::columns);
-        let mut columns: Vec<usize> = keys.iter().copied().chain(operands).collect();
-        columns.sort_unstable();
-        columns.dedup();
-        columns
-    }
-
-    fn kind(&self) -> Kind {
-        let (what, keys, values) = match &self.what {
-            What::Count => ("count", 0, 0),
-            What::Group { keys, values } => ("group", keys.len(), values.len()),
-            What::First { order, .. } => ("first", order.len(), 0),
-        };
-        Kind { within: self.within.len(), what, keys, values }
-    }
-
-    /// Does it on a device, with the columns of a part of the table.
-    fn done(
-        &self,
-        device: &dyn ColumnDevice,
-        columns: &HashMap<usize, DeviceColumn>,
-        rows: usize,
-    ) -> Result<Found, DeviceError> {
-        let column = |at: usize| {
-            let absent = || DeviceError::Failed("a column is not there".to_owned());
-            columns.get(&at).ok_or_else(absent)
-        };
-        let number = |operand: Operand| -> Result<Number<'_>, DeviceError> {
-            Ok(match operand {
-                Operand::Column(at) => Number::Column(column(at)?),
-                Operand::Difference(from, less) => Number::Difference(column(from)?, column(less)?),
-            })
-        };
-        let within = |&(operand, low, high): &(Operand, i64, i64)| {
-            Ok(Within { number: number(operand)?, low, high })
-        };
-        let within = self.within.iter().map(within).collect::<Result<Vec<_>, DeviceError>>()?;
-        Ok(match &self.what {
-            What::Count => Found::Count(device.count(rows, &within)?),
-            What::Group { keys, values } => {
-                let keys = keys.iter().map(|&at| column(at)).collect::<Result<Vec<_>, _>>()?;
-                let values = values.iter().map(|&of| number(of)).collect::<Result<Vec<_>, _>>()?;
-                Found::Groups(device.group(&keys, &within, &values)?)
-            }
-            What::First { most, order } => {
-                let order = order.iter().map(|&(of, descends)| Ok((number(of)?, descends)));
-                let order = order.collect::<Result<Vec<_>, DeviceError>>()?;
-                Found::Rows(device.first(*most, &order, &within)?)
-            }
-        })
-    }
-}
-
-/// What all parts of a table gave, in their order; each with the number of its first row.
-fn merged(mut parts: Vec<(usize, Found)>) -> Found {
-    if parts.len() == 1
-        && let Some((_, only)) = parts.pop()
-    {
-        return only;
-    }
-    let mut count = 0;
-    let mut groups: Vec<Vec<Groups>> = Vec::new();
-    let mut rows: Option<Vec<u32>> = None;
-    for (first, part) in parts {
-        match part {
-            Found::Count(more) => count += more,
-            Found::Groups(more) => groups.push(more),
-            Found::Rows(more) => {
-                let first = u32::try_from(first).unwrap_or(u32::MAX);
-                let more = more.into_iter().map(|row| row.saturating_add(first));
-                rows.get_or_insert_default().extend(more);
-            }
-        }
-    }
-    if let Some(rows) = rows {
-        return Found::Rows(rows);
-    }
-    if groups.is_empty() {
-        return Found::Count(count);
-    }
-    let values = groups.iter().map(Vec::len).max().unwrap_or(0);
-    let of_value =
-        |at: usize| Groups::merged(groups.iter().filter_map(|part| part.get(at).cloned()));
-    Found::Groups((0..values).map(of_value).collect())
-}
-
 /// What came of asking a device: `found` is `None` where the processor has to do the job.
 pub(crate) struct Outcome {
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<JobResult>,
     pub(crate) step: SqlStep,
 }
 
@@ -591,7 +353,7 @@ impl DeviceMemory {
         table: &KeptTable,
         job: &Job,
         control: &Control,
-    ) -> Result<(Found, usize), Stop> {
+    ) -> Result<(JobResult, usize), Stop> {
         let rows = table.rows.num_rows();
         loop {
             let part_rows = state.part_rows.unwrap_or(PART_ROWS);
@@ -772,6 +534,9 @@ fn copied(
 
 #[cfg(test)]
 mod tests {
+    use parallax_columns::{Groups, Number, Within};
+
+    use super::super::{Operand, What};
     use super::*;
 
     /// A device that has no columns.
