@@ -1,6 +1,5 @@
 //! [`First`]: the first rows in the order of whole numbers.
 
-use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -35,6 +34,29 @@ pub(super) struct First {
     /// What they are ordered by, of columns of the whole table, from that which counts most.
     keys: Vec<(Expr, SortOptions)>,
     most: usize,
+}
+
+/// The first rows of those that were offered, and some more.
+struct Best {
+    most: usize,
+    rows: Vec<(u128, usize)>,
+    /// The key of the last one of the first rows, once there were enough.
+    last: Option<u128>,
+}
+
+impl Best {
+    /// Takes a row in. Rows come in their order, so one that is equal to the last comes after it.
+    fn offer(&mut self, key: u128, row: usize) {
+        if self.last.is_some_and(|last| key >= last) {
+            return;
+        }
+        self.rows.push((key, row));
+        if self.rows.len() >= 2 * self.most + 1024 {
+            let (_, &mut (last, _), _) = self.rows.select_nth_unstable(self.most - 1);
+            self.rows.truncate(self.most);
+            self.last = Some(last);
+        }
+    }
 }
 
 /// What rows of a table are ordered by.
@@ -109,17 +131,8 @@ impl First {
         let pieces: Vec<Range<usize>> =
             (0..len).step_by(step).map(|begin| begin..len.min(begin + step)).collect();
         let first = |piece: Range<usize>| -> Result<Vec<(u128, usize)>> {
-            let mut first = BinaryHeap::new();
-            let mut offer = |row: usize| {
-                let key = keys.of(row);
-                // Rows come in their order, so one that is equal to the last comes after it.
-                if first.len() < self.most {
-                    first.push((key, row));
-                } else if first.peek().is_some_and(|(last, _)| key < *last) {
-                    first.pop();
-                    first.push((key, row));
-                }
-            };
+            let mut first = Best { most: self.most, rows: Vec::new(), last: None };
+            let mut offer = |row: usize| first.offer(keys.of(row), row);
             let mut picks = Picks::new();
             for begin in piece.clone().step_by(BLOCK_ROWS) {
                 control.check().map_err(withdrawn)?;
@@ -132,7 +145,7 @@ impl First {
                     }
                 }
             }
-            Ok(first.into_vec())
+            Ok(first.rows)
         };
         let found = threads::map(pieces, first).into_iter().collect::<Result<Vec<_>>>()?;
         let mut found = found.concat();
