@@ -9,6 +9,7 @@ use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::Result;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use parallax_base::{Control, threads};
@@ -21,7 +22,8 @@ use super::select::{BLOCK_ROWS, Picks};
 use super::sort::SIGN;
 use crate::device::{Job, Operand, What};
 
-type Expr = Arc<dyn PhysicalExpr>;
+/// What rows are ordered by, of columns of the whole table.
+type Key = (Arc<dyn PhysicalExpr>, SortOptions);
 
 /// So many rows are given at most; more are sorted as they were planned.
 const MOST_ROWS: usize = 1 << 16;
@@ -31,8 +33,8 @@ const MOST_KEYS: usize = 2;
 /// The first rows in an order; rows with equal keys in that of the table.
 pub(super) struct First {
     pub(super) source: Source,
-    /// What they are ordered by, of columns of the whole table, from that which counts most.
-    keys: Vec<(Expr, SortOptions)>,
+    /// From that which counts most.
+    keys: Vec<Key>,
     most: usize,
 }
 
@@ -73,32 +75,38 @@ impl Keys<'_> {
     }
 }
 
+fn keys(order: &LexOrdering, source: &Source) -> Option<Vec<Key>> {
+    order.iter().map(|one| Some((source.over_table(&one.expr)?, one.options))).collect()
+}
+
 impl First {
     pub(super) fn of(node: &Arc<dyn ExecutionPlan>) -> Option<Self> {
         let most = node.fetch().filter(|most| (1..=MOST_ROWS).contains(most))?;
-        let (sort, order): (&SortExec, &LexOrdering) =
-            match node.downcast_ref::<SortPreservingMergeExec>() {
-                Some(merge) => (merge.input().downcast_ref()?, merge.expr()),
-                None => {
-                    let sort: &SortExec = node.downcast_ref()?;
-                    (!sort.preserve_partitioning()).then_some((sort, sort.expr()))?
-                }
-            };
-        if sort.fetch() != Some(most) || sort.expr() != order || order.len() > MOST_KEYS {
+        let merge = node.downcast_ref::<SortPreservingMergeExec>();
+        let input = merge.map_or(node, SortPreservingMergeExec::input);
+        // What is computed of the rows of each part may come between.
+        let projection = merge.and_then(|_| input.downcast_ref::<ProjectionExec>());
+        let sort = projection.map_or(input, ProjectionExec::input);
+        let sort: &SortExec = sort.downcast_ref()?;
+        if sort.fetch() != Some(most) || sort.preserve_partitioning() && merge.is_none() {
             return None;
         }
-        let source = Source::of(sort.input())?;
-        let key = |one: &datafusion::physical_expr::PhysicalSortExpr| {
-            Some((source.over_table(&one.expr)?, one.options))
-        };
-        let keys = order.iter().map(key).collect::<Option<_>>()?;
-        Some(Self { source, keys, most })
+        let mut source = Source::of(sort.input())?;
+        let keys = keys(sort.expr(), &source)?;
+        if let Some(projection) = projection {
+            source = source.projected(projection)?;
+        }
+        if let Some(merge) = merge {
+            let same = |(a, b): (&Key, &Key)| *a.0 == *b.0 && a.1 == b.1;
+            let merged = self::keys(merge.expr(), &source)?;
+            (merged.len() == keys.len() && merged.iter().zip(&keys).all(same)).then_some(())?;
+        }
+        (keys.len() <= MOST_KEYS).then_some(Self { source, keys, most })
     }
 
     /// What the order is made of; `None` where that is more than whole numbers.
     fn order(&self, table: &RecordBatch) -> Option<Vec<(Operand, bool)>> {
-        let key =
-            |(key, options): &(Expr, SortOptions)| Some((operand(key, table)?, options.descending));
+        let key = |(key, options): &Key| Some((operand(key, table)?, options.descending));
         self.keys.iter().map(key).collect()
     }
 
@@ -127,7 +135,7 @@ impl First {
             false => Some(Condition::of(&self.source, table, control)?),
         };
         let len = table.num_rows();
-        let step = len.div_ceil(threads::count().max(1) * 2).next_multiple_of(BLOCK_ROWS);
+        let step = len.div_ceil(threads::count().max(1) * 2).max(1).next_multiple_of(BLOCK_ROWS);
         let pieces: Vec<Range<usize>> =
             (0..len).step_by(step).map(|begin| begin..len.min(begin + step)).collect();
         let first = |piece: Range<usize>| -> Result<Vec<(u128, usize)>> {

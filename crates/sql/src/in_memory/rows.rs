@@ -61,9 +61,7 @@ impl Source {
             return None;
         }
         if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
-            let below = Self::of(projection.input())?;
-            let columns = projection.expr().iter().map(|one| below.over_table(&one.expr));
-            return Some(Self { columns: columns.collect::<Option<_>>()?, schema, ..below });
+            return Self::of(projection.input())?.projected(projection);
         }
         if let Some(filter) = node.downcast_ref::<FilterExec>() {
             let mut below = Self::of(filter.input())?;
@@ -85,6 +83,13 @@ impl Source {
             true => Self::of(node.children().first()?),
             false => None,
         }
+    }
+
+    /// What a projection of it has.
+    pub(super) fn projected(self, projection: &ProjectionExec) -> Option<Self> {
+        let columns = projection.expr().iter().map(|one| self.over_table(&one.expr));
+        let columns = columns.collect::<Option<_>>()?;
+        Some(Self { columns, schema: projection.schema(), ..self })
     }
 
     /// The same expression, of columns of the whole table.

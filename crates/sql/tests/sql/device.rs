@@ -437,6 +437,26 @@ fn what_a_device_does_not_do_stays_on_the_processor() {
 }
 
 #[test]
+fn first_rows_of_a_table_in_parts_are_found_on_a_device() {
+    // Parts have 262,144 rows or more, and what is computed comes between them and their order.
+    let (_folder, opened) = traced(30, 20_000);
+    let device = Arc::new(Loops::default());
+    let session = forced(&opened, &device);
+    load(&session, "samples");
+    for statement in [
+        "SELECT context_id, start_ns FROM samples WHERE context_id > 50
+         ORDER BY start_ns DESC, profile_id LIMIT 20",
+        "SELECT end_ns - start_ns AS d, start_ns FROM samples ORDER BY d DESC, start_ns LIMIT 20",
+    ] {
+        let found = run(&session, statement);
+        assert_eq!(found.steps.len(), 1, "{statement}");
+        assert_eq!(step(&found).device, "loops");
+        let expected = run(&with(&opened, SqlDevice::processor()), statement);
+        assert_eq!(rows(&found.table), rows(&expected.table), "{statement}");
+    }
+}
+
+#[test]
 fn explain_says_where_steps_run() {
     let (_folder, opened) = traced(4, 800);
     let device = Arc::new(Loops::default());
