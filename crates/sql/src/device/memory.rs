@@ -2,8 +2,8 @@
 //! and whether a step is done there.
 //!
 //! Copying columns to a device takes longer than most steps do on the processor, so they are copied
-//! once. Where nobody says which device, times decide: those of the first rows, measured when a kind of
-//! step is first met, and then those of whole steps.
+//! once. Where nobody says which device, times decide: those that earlier steps of the kind took on the
+//! processor, and on the device those of the first rows, and then of whole steps.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -74,6 +74,8 @@ struct State {
     byte: Option<f64>,
     /// Seconds that statements about a table would have saved had its columns been on the device.
     missed: HashMap<u64, f64>,
+    /// Seconds that the processor took for steps that a device could have done.
+    spent: f64,
     /// Why the device is used no more.
     failed: Option<String>,
 }
@@ -95,6 +97,9 @@ impl State {
 const LEAST_ROWS: usize = 500_000;
 /// Nor is what the processor does in so many seconds.
 const LEAST_SECONDS: f64 = 0.002;
+/// A device is opened once the processor has taken so long for such steps: opening it and compiling its
+/// kernels takes about as long.
+const OPENING_SECONDS: f64 = 0.2;
 /// Rows that times are measured with.
 const FEW: usize = 1 << 15;
 const MORE: usize = 1 << 18;
@@ -125,9 +130,6 @@ impl From<DeviceError> for Stop {
         Self::Device(error)
     }
 }
-
-/// A step that the processor does for some rows, so that its time is known.
-type OnProcessor<'a> = dyn Fn(&RecordBatch) -> Result<()> + 'a;
 
 impl DeviceMemory {
     pub(crate) fn new(device: SqlDevice) -> Self {
@@ -190,15 +192,14 @@ impl DeviceMemory {
     }
 
     /// Does a job on the device where that is forced or takes less time. `job` says why a step is none
-    /// that a device does; `on_processor` does it for some rows on the processor.
+    /// that a device does.
     ///
     /// # Errors
-    /// When the processor cannot do it, and when the statement was withdrawn.
+    /// When the statement was withdrawn.
     pub(crate) fn run(
         &self,
         table: &KeptTable,
         job: &Result<Job, String>,
-        on_processor: &OnProcessor<'_>,
         control: &Control,
     ) -> Result<Outcome> {
         let here =
@@ -218,6 +219,9 @@ impl DeviceMemory {
         if let Some(why) = &state.failed {
             return here(why.clone());
         }
+        if let Some(why) = self.too_early(&state, job, rows) {
+            return here(why);
+        }
         let device = match self.opened() {
             Ok(device) => device,
             Err(why) => return here(why),
@@ -226,7 +230,7 @@ impl DeviceMemory {
         let before = device.traffic();
         let reason = match self.is_forced() {
             true => Ok(Ok("it was asked for".to_owned())),
-            false => self.chosen(&mut state, &**device, table, job, on_processor),
+            false => self.chosen(&mut state, &**device, table, job).map_err(Stop::Device),
         };
         let found = reason.and_then(|reason| match reason {
             Ok(reason) => {
@@ -259,10 +263,29 @@ impl DeviceMemory {
 
     /// Notes how long the processor took for a job.
     pub(crate) fn took(&self, job: &Result<Job, String>, rows: usize, since: Instant) {
-        let Ok(job) = job else { return };
-        if let Some(times) = self.locked().processor.get_mut(&job.kind()) {
-            times.learn(rows, since.elapsed().as_secs_f64());
+        // Of a small table, little of the time is that of its rows.
+        let Some(job) = job.as_ref().ok().filter(|_| rows >= LEAST_ROWS) else { return };
+        let (mut state, seconds) = (self.locked(), since.elapsed().as_secs_f64());
+        state.spent += seconds;
+        state.processor.entry(job.kind()).or_default().learn(rows, seconds);
+    }
+
+    /// Why no device is looked at yet, for a job with so many rows.
+    fn too_early(&self, state: &State, job: &Job, rows: usize) -> Option<String> {
+        if self.is_forced() {
+            return None;
         }
+        let Some(times) = state.processor.get(&job.kind()) else {
+            return Some("the first step of its kind is timed there".to_owned());
+        };
+        let seconds = times.all(rows);
+        let estimated = || format!("estimated {} on the processor", quantity(seconds, "s"));
+        if seconds < LEAST_SECONDS {
+            return Some(format!("{}, too short for a GPU", estimated()));
+        }
+        let is_open = self.opened.get().is_some();
+        (!is_open && state.spent + seconds < OPENING_SECONDS)
+            .then(|| format!("{}, and too few such steps to open a GPU", estimated()))
     }
 
     /// Why the device takes less time; or, as an error inside, why the processor does.
@@ -272,35 +295,14 @@ impl DeviceMemory {
         device: &dyn ColumnDevice,
         table: &KeptTable,
         job: &Job,
-        on_processor: &OnProcessor<'_>,
-    ) -> Result<Result<String, String>, Stop> {
+    ) -> Result<Result<String, String>, DeviceError> {
         let name = device.name();
         if device.is_software() {
             return Ok(Err(format!("{name} is the processor, too")));
         }
         let (kind, rows) = (job.kind(), table.rows.num_rows());
-        let on_processor = match state.processor.get(&kind) {
-            Some(times) => *times,
-            None => {
-                let time = |rows: usize| -> Result<f64, Stop> {
-                    let part = table.rows.slice(0, rows.min(table.rows.num_rows()));
-                    let begin = Instant::now();
-                    on_processor(&part).map_err(Stop::Statement)?;
-                    Ok(begin.elapsed().as_secs_f64())
-                };
-                let times = Times::of(time(FEW)?, time(MORE)?);
-                state.processor.insert(kind, times);
-                times
-            }
-        };
-        let on_processor = on_processor.all(rows);
+        let on_processor = state.processor.get(&kind).copied().unwrap_or_default().all(rows);
         let told = |seconds: f64| quantity(seconds, "s");
-        if on_processor < LEAST_SECONDS {
-            return Ok(Err(format!(
-                "estimated {} on the processor, too short for a GPU",
-                told(on_processor)
-            )));
-        }
         let there = match state.device.get(&kind) {
             Some(times) => *times,
             None => {
@@ -602,17 +604,17 @@ mod tests {
             ..State::default()
         };
         let chosen = |state: &mut State| {
-            let chosen = memory.chosen(state, &Empty, &table, &job, &|_| Ok(()));
-            chosen.map_err(|_| ()).unwrap()
+            let chosen = memory.chosen(state, &Empty, &table, &job);
+            chosen.unwrap()
         };
         // 10 ms here, 1 ms there, and 25 ms for copies of 4 MB: the third statement copies.
         let mut state = known(10.0, 1.0, 6.25);
-        for missed in ["9 ms", "18 ms"] {
+        for missed in ["9.00 ms", "18.0 ms"] {
             let why = chosen(&mut state).unwrap_err();
             assert!(why.contains(&format!("would have saved {missed}")), "{why}");
         }
         let why = chosen(&mut state).unwrap();
-        assert!(why.contains("copied as statements so far would have saved 27 ms"), "{why}");
+        assert!(why.contains("copied as statements so far would have saved 27.0 ms"), "{why}");
         // Once they are there, nothing is copied.
         let there = DeviceColumn::new((), 4 * rows as u64);
         let entry = Entry { table: table.number, column: 0, rows: 0..rows, there };
@@ -621,12 +623,11 @@ mod tests {
         // A device that is slower is not chosen though they are there, ...
         state.device = times(11.0);
         assert!(chosen(&mut state).unwrap_err().starts_with("empty: estimated"));
-        // ... and is never worth copies; nor is anything where the processor is done in no time.
+        // ... and is never worth copies.
         let mut slow = known(10.0, 11.0, 0.0);
         for _ in 0..9 {
             chosen(&mut slow).unwrap_err();
         }
-        assert!(chosen(&mut known(1.0, 0.1, 0.0)).unwrap_err().contains("too short for a GPU"));
         // Copies that pay at once.
         assert!(chosen(&mut known(10.0, 1.0, 0.5)).unwrap().contains("for copies"));
         // What has no room to stay is copied each time, and has to pay each time.
@@ -634,8 +635,8 @@ mod tests {
         let memory = DeviceMemory::new(small);
         let mut state = known(10.0, 1.0, 6.25);
         for _ in 0..9 {
-            let chosen = memory.chosen(&mut state, &Empty, &table, &job, &|_| Ok(()));
-            assert!(chosen.map_err(|_| ()).unwrap().is_err());
+            let chosen = memory.chosen(&mut state, &Empty, &table, &job);
+            assert!(chosen.unwrap().is_err());
         }
     }
 }

@@ -214,7 +214,7 @@ impl Work {
     fn planned_device(&self) -> Option<String> {
         let planned = self.source().scan.keeper()?.device()?.planned()?;
         let is_whole = matches!(self, Self::Rows(_) | Self::Sort(_) | Self::Merge(_));
-        Some(if is_whole { "cpu".to_owned() } else { format!("{planned:?}") })
+        Some(if is_whole { "cpu".to_owned() } else { planned })
     }
 
     /// The table, where it is in memory or worth being there.
@@ -313,19 +313,20 @@ fn done(
         return Ok(Ran { rows: on_processor(&table.rows)?, step: None });
     };
     let job = job();
-    let timed = |rows: &RecordBatch| on_processor(rows).map(drop);
-    let Outcome { found, mut step } = device.run(table, &job, &timed, control)?;
+    let Outcome { found, mut step } = device.run(table, &job, control)?;
     if let Some(found) = found {
         let rows = on_device(found)?;
         if rows.is_some() {
             return Ok(Ran { rows, step: Some(step) });
         }
         step.device = "cpu".to_owned();
-        step.reason = format!("{}; sums of squares are too large", step.reason);
+        step.reason = format!("{}; values are too large for exact numbers", step.reason);
     }
     let since = Instant::now();
     let rows = on_processor(&table.rows)?;
-    device.took(&job, table.rows.num_rows(), since);
+    if rows.is_some() {
+        device.took(&job, table.rows.num_rows(), since);
+    }
     Ok(Ran { rows, step: Some(step) })
 }
 
@@ -353,7 +354,7 @@ impl DisplayAs for InMemory {
         // Known once it has run, as in EXPLAIN ANALYZE.
         let Some(Ran { rows, step }) = self.computed.get() else {
             return match self.work.planned_device() {
-                Some(device) => write!(f, ", device={device}"),
+                Some(device) => write!(f, ", device={device:?}"),
                 None => Ok(()),
             };
         };
