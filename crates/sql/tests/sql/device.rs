@@ -326,8 +326,24 @@ fn columns_are_copied_once() {
         (count * 4, count * 24)
     );
     assert_eq!(device.held.load(Ordering::Relaxed), count * 24);
-    // They go with the table.
+}
+
+#[test]
+fn columns_go_with_their_table() {
+    let (_folder, one) = traced(4, 800);
+    let (_other, other) = traced(3, 700);
+    let device = Arc::new(Loops::default());
+    let on = SqlDevice::forced(Arc::clone(&device) as Arc<dyn ColumnDevice>);
+    let engine = Arc::new(SqlEngine::on_device(SqlLimits::default(), on).unwrap());
+    let session = engine.session(Arc::clone(&one));
+    load(&session, "samples");
+    let count = "SELECT count(*) FROM samples WHERE context_id > 1";
+    assert_eq!(step(&run(&session, count)).device, "loops");
+    assert!(device.held.load(Ordering::Relaxed) > 0);
+    // The next statement of the engine is about another database.
     drop(session);
+    drop(one);
+    assert!(run(&engine.session(other), count).steps.is_empty());
     assert_eq!(device.held.load(Ordering::Relaxed), 0);
 }
 
