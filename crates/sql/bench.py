@@ -12,8 +12,9 @@ tables each time, to be compared with the first statement. Last is the smallest 
 an operation reads and writes, by the time of the tool from memory, as a part of what copying an array
 reaches.
 
-With --device, the tool alone is asked for what it does on a device (group, count, first rows), on a
-build with the feature `gpu`: from memory on the processor, where DataFusion counts and finds first
+With --device, the tool alone is asked for what it does on a device (group, count, first rows; and sort
+and filter, of which a device that is asked for by its number finds the numbers of the rows), on a build
+with the feature `gpu`: from memory on the processor, where DataFusion counts and finds first
 rows; the first time on the device, with kernels
 that are compiled and columns that are copied; with columns that are copied each time, because there is
 no room for all of them; and with columns that stay on the device. `--device auto` says what it chooses
@@ -145,6 +146,8 @@ def on_device(tool: str, database: str, device: str) -> None:
         "group": (statements("samples", "contexts", least)["group"], 20),
         "count": (f"SELECT count(*) FROM samples WHERE {length} >= {least}", 16),
         "first": (f"SELECT * FROM samples ORDER BY {length} DESC LIMIT 10", 16),
+        "sort": ("SELECT * FROM samples ORDER BY start_ns", 8),
+        "filter": (f"SELECT * FROM samples WHERE {length} >= {least}", 16),
     }
     print("| | processor | device, first | copied each time | on the device | processor/device |")
     print("|---" * 6 + "|")

@@ -24,6 +24,8 @@ const STATEMENTS: &[&str] = &[
      ORDER BY end_ns DESC, profile_id LIMIT 7",
     "SELECT start_ns, profile_id FROM samples WHERE context_id > 2 \
      ORDER BY start_ns, profile_id LIMIT 7 OFFSET 3",
+    "SELECT * FROM samples WHERE end_ns - start_ns >= 2000 AND context_id > 2",
+    "SELECT profile_id, context_id + 1 AS c, end_ns FROM samples ORDER BY end_ns DESC, profile_id",
 ];
 
 fn fixture() -> PathBuf {

@@ -50,7 +50,8 @@ pub trait ColumnDevice: Send + Sync {
     ) -> Result<Vec<Groups>, DeviceError>;
 
     /// The first rows that are in all ranges, in ascending order of numbers, the first of which counts
-    /// most; those of numbers with `true` descend. Equal ones keep their order.
+    /// most; those of numbers with `true` descend. Equal ones keep their order, and without numbers
+    /// all that are in the ranges do, of which there must be one.
     ///
     /// # Errors
     /// When the device fails or has no room.

@@ -288,12 +288,14 @@ impl ColumnDevice for Gpu {
                 Some(before) => self.gather(&before, &next)?,
             });
         }
-        let Some(sorted) = sorted else {
-            return Err(DeviceError::Unsuitable("there is no order".to_owned()));
-        };
-        let sorted = match &rows {
-            None => sorted,
-            Some(rows) => self.gather(rows, &sorted)?,
+        let sorted = match (rows, sorted) {
+            (Some(rows), None) => rows,
+            (None, Some(sorted)) => sorted,
+            (Some(rows), Some(sorted)) => self.gather(&rows, &sorted)?,
+            (None, None) => {
+                let none = "there is neither a condition nor an order";
+                return Err(DeviceError::Unsuitable(none.to_owned()));
+            }
         };
         Ok(self.download_rows(&sorted, 0, most.min(sorted.len()))?)
     }

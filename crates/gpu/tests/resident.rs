@@ -174,7 +174,7 @@ proptest! {
     #[test]
     fn first_rows_are_those_of_the_order(
         table in tables(), ranges in ranges(), most in 0..200_usize,
-        order in prop::collection::vec((0..4_u8, any::<bool>()), 1..3),
+        order in prop::collection::vec((0..4_u8, any::<bool>()), 0..3),
     ) {
         let mut rows = table.rows(&ranges);
         rows.sort_by(|&a, &b| {
@@ -190,7 +190,12 @@ proptest! {
             let there = table.on(gpu);
             let order: Vec<_> =
                 order.iter().map(|&(which, descends)| (there.number(which), descends)).collect();
-            prop_assert_eq!(&gpu.first(most, &order, &there.within(&ranges)).unwrap(), &expected);
+            let found = gpu.first(most, &order, &there.within(&ranges));
+            if order.is_empty() && ranges.is_empty() {
+                prop_assert!(matches!(&found, Err(DeviceError::Unsuitable(_))), "{:?}", found);
+                continue;
+            }
+            prop_assert_eq!(&found.unwrap(), &expected);
         }
     }
 }

@@ -37,7 +37,8 @@ pub(crate) enum What {
     Count,
     /// Values by one key or by two.
     Group { keys: Vec<usize>, values: Vec<Operand> },
-    /// The first ones in an order; those of numbers with `true` descend.
+    /// The first ones in an order, which is that of the table without numbers; those of numbers with
+    /// `true` descend.
     First { most: usize, order: Vec<(Operand, bool)> },
 }
 
@@ -74,6 +75,12 @@ impl Job {
         columns.sort_unstable();
         columns.dedup();
         columns
+    }
+
+    /// Whether parts of the table are of no use: of an order of all rows.
+    pub(super) fn is_whole(&self) -> bool {
+        let What::First { most, order } = &self.what else { return false };
+        *most == usize::MAX && !order.is_empty()
     }
 
     pub(super) fn kind(&self) -> Kind {

@@ -182,7 +182,8 @@ impl DeviceMemory {
         self.opened.get_or_init(open).as_ref().map_err(Clone::clone)
     }
 
-    fn is_forced(&self) -> bool {
+    /// Whether the device does what it can, whatever it takes.
+    pub(crate) fn is_forced(&self) -> bool {
         matches!(self.device.on, On::Forced(_))
     }
 
@@ -361,6 +362,10 @@ impl DeviceMemory {
             let part_rows = state.part_rows.unwrap_or(PART_ROWS);
             let parts = parts(rows, part_rows);
             let count = parts.len();
+            if count > 1 && job.is_whole() {
+                let whole = "an order of all rows needs all of them at once";
+                return Err(Stop::Device(DeviceError::Unsuitable(whole.to_owned())));
+            }
             let (begin, copying) = (Instant::now(), device.traffic().to_bytes);
             let done = parts.into_iter().map(|part| {
                 if control.check().is_err() {

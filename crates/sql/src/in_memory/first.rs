@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use datafusion::arrow::array::UInt32Array;
-use datafusion::arrow::compute::{SortOptions, take_record_batch};
+use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::Result;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
@@ -166,20 +165,18 @@ impl First {
     /// The rows with these numbers, which are in order where they are not more than there should be.
     ///
     /// # Errors
-    /// When something cannot be computed.
+    /// When something cannot be computed, or the statement was withdrawn.
     pub(super) fn rows(
         &self,
         table: &RecordBatch,
         mut numbers: Vec<u32>,
+        control: &Control,
     ) -> Result<Option<RecordBatch>> {
         if numbers.len() > self.most {
             let Some(keys) = self.keys(table) else { return Ok(None) };
             numbers.sort_by_key(|&row| keys.of(row as usize));
             numbers.truncate(self.most);
         }
-        let chosen = take_record_batch(table, &UInt32Array::from(numbers))?;
-        let rows = chosen.num_rows();
-        let columns = self.source.columns.iter().map(|one| one.evaluate(&chosen)?.into_array(rows));
-        self.source.batch(rows, columns.collect::<Result<_>>()?).map(Some)
+        self.source.chosen(table, &numbers, control).map(Some)
     }
 }

@@ -53,7 +53,7 @@ use self::group::Group;
 use self::merge::Merge;
 use self::rows::Source;
 use self::sort::Sort;
-use crate::device::{Job, JobResult, Outcome, SqlStep, What};
+use crate::device::{DeviceMemory, Job, JobResult, Operand, Outcome, SqlStep, What};
 use crate::kept::{Keeper, KeptTable, Worth};
 
 /// Puts [`InMemory`] in the place of what it can compute.
@@ -213,8 +213,14 @@ impl Work {
     /// The device that it is planned for, where there may be one.
     fn planned_device(&self) -> Option<String> {
         let planned = self.source().scan.keeper()?.device()?.planned()?;
-        let is_whole = matches!(self, Self::Rows(_) | Self::Sort(_) | Self::Merge(_));
-        Some(if is_whole { "cpu".to_owned() } else { planned })
+        let is_forced = self.source().scan.keeper()?.device()?.is_forced();
+        let is_there = match self {
+            Self::Group(_) | Self::Count(_) | Self::First(_) => true,
+            Self::Rows(source) => is_forced && !source.conditions.is_empty(),
+            Self::Sort(_) => is_forced,
+            Self::Merge(_) => false,
+        };
+        Some(if is_there { planned } else { "cpu".to_owned() })
     }
 
     /// The table, where it is in memory or worth being there.
@@ -245,10 +251,17 @@ impl Work {
         keeper: &Keeper,
         control: &Control,
     ) -> Result<Ran> {
-        let all = |rows| Ran::on_processor(keeper, rows, "all rows are the result");
+        let all = |rows| Ran::on_processor(keeper, rows, ALL_ROWS);
         match (self, other) {
-            (Self::Rows(source), _) => source.rows(&table.rows, keeper, control).map(Some).map(all),
-            (Self::Sort(sort), _) => sort.rows(&table.rows, keeper, control).map(all),
+            (Self::Rows(source), _) => {
+                let here = |rows: &RecordBatch| source.rows(rows, keeper, control).map(Some);
+                let order = source.conditions.first().map(|_| Vec::new());
+                in_order(source, order, table, keeper, control, here)
+            }
+            (Self::Sort(sort), _) => {
+                let here = |rows: &RecordBatch| sort.rows(rows, keeper, control);
+                in_order(&sort.source, sort.order(&table.rows), table, keeper, control, here)
+            }
             (Self::Group(group), _) => group.computed(table, keeper, control),
             (Self::Count(count), _) => {
                 let job = || count.job(&table.rows);
@@ -261,11 +274,11 @@ impl Work {
             (Self::First(first), _) => {
                 let job = || first.job(&table.rows);
                 let here = |rows: &RecordBatch| match first.found(rows, control)? {
-                    Some(found) => first.rows(rows, found),
+                    Some(found) => first.rows(rows, found, control),
                     None => Ok(None),
                 };
                 done(table, keeper, control, job, here, |found| match found {
-                    JobResult::Rows(found) => first.rows(&table.rows, found),
+                    JobResult::Rows(found) => first.rows(&table.rows, found, control),
                     _ => Ok(None),
                 })
             }
@@ -298,6 +311,31 @@ fn job_of(source: &Source, table: &RecordBatch, what: What) -> Result<Job, Strin
     let within = Within::all(source, table).ok_or("a condition is evaluated on the CPU only")?;
     let within = within.iter().map(|one| (one.operand, one.low, one.high)).collect();
     Ok(Job { within, what })
+}
+
+/// Why a step is done on the processor where times decide: what it gives is copied back.
+const ALL_ROWS: &str = "all rows are the result";
+
+/// All rows that meet the conditions, in an order, which is that of the table without numbers. A
+/// device finds the numbers of the rows where it is asked for.
+fn in_order(
+    source: &Source,
+    order: Option<Vec<(Operand, bool)>>,
+    table: &KeptTable,
+    keeper: &Keeper,
+    control: &Control,
+    on_processor: impl Fn(&RecordBatch) -> Result<Option<RecordBatch>>,
+) -> Result<Ran> {
+    let order = order.filter(|_| keeper.device().is_some_and(DeviceMemory::is_forced));
+    let Some(order) = order else {
+        return Ok(Ran::on_processor(keeper, on_processor(&table.rows)?, ALL_ROWS));
+    };
+    let what = What::First { most: usize::MAX, order };
+    let job = || job_of(source, &table.rows, what.clone());
+    done(table, keeper, control, job, on_processor, |found| match found {
+        JobResult::Rows(rows) => source.chosen(&table.rows, &rows, control).map(Some),
+        _ => Ok(None),
+    })
 }
 
 /// Does a step on the device of the engine or on the processor.

@@ -161,8 +161,27 @@ impl Source {
         self.batch(rows, columns.collect())
     }
 
-    /// A result of so many rows.
-    pub(super) fn batch(&self, rows: usize, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+    /// The rows of the table with these numbers, which all meet the conditions.
+    ///
+    /// # Errors
+    /// When something cannot be computed, or the statement was withdrawn.
+    pub(super) fn chosen(
+        &self,
+        table: &RecordBatch,
+        rows: &[u32],
+        control: &Control,
+    ) -> Result<RecordBatch> {
+        let columns = threads::map(table.columns().iter().collect(), |column: &ArrayRef| {
+            control.check().map_err(withdrawn)?;
+            gathered(column, rows)
+        });
+        let columns = columns.into_iter().collect::<Result<_>>()?;
+        let chosen = RecordBatch::try_new(table.schema(), columns)?;
+        let column = |one: &Expr| one.evaluate(&chosen)?.into_array(rows.len());
+        self.batch(rows.len(), self.columns.iter().map(column).collect::<Result<_>>()?)
+    }
+
+    fn batch(&self, rows: usize, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?)
     }

@@ -15,7 +15,9 @@ use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMerge
 use parallax_base::{Control, threads};
 use parallax_columns::{MAX_ROWS, gather, sort_by};
 
+use super::condition::operand;
 use super::rows::{Source, gathered, numbers, withdrawn};
+use crate::device::Operand;
 use crate::kept::Keeper;
 
 /// Bytes for each row while rows are sorted: a key with the number of its row, in two places, and
@@ -54,6 +56,14 @@ impl Sort {
             Some((one.expr.downcast_ref::<Column>()?.index(), one.options))
         };
         Some(Self { keys: order.iter().map(key).collect::<Option<_>>()?, source })
+    }
+
+    /// What the order is made of; `None` where that is more than whole numbers.
+    pub(super) fn order(&self, table: &RecordBatch) -> Option<Vec<(Operand, bool)>> {
+        let key = |&(at, options): &(usize, SortOptions)| {
+            Some((operand(self.source.columns.get(at)?, table)?, options.descending))
+        };
+        self.keys.iter().map(key).collect()
     }
 
     /// The rows; `None` where a key is no whole number, or there is none in a row.
