@@ -167,14 +167,11 @@ fn work(node: &Arc<dyn ExecutionPlan>, above: Above) -> Option<Work> {
     {
         return Some(Work::Group(group));
     }
-    // DataFusion does these as it reads; they are here for devices.
-    let on_device =
-        |source: &Source| source.scan.keeper().is_some_and(|keeper| keeper.device().is_some());
-    if let Some(first) = First::of(node).filter(|first| on_device(&first.source)) {
+    if let Some(first) = First::of(node) {
         return Some(Work::First(first));
     }
     if above.is_any_partition
-        && let Some(count) = Count::of(node).filter(|count| on_device(&count.source))
+        && let Some(count) = Count::of(node)
     {
         return Some(Work::Count(count));
     }

@@ -513,12 +513,18 @@ fn explain_says_where_steps_run() {
     let expected = "ran=from_memory, device=\"cpu\", reason=\"all rows are the result\"";
     assert!(ran.contains(expected), "{ran}");
     assert!(plan(&session, "EXPLAIN", all).contains("rows of samples, device=\"cpu\"\n"));
-    // Without a device nothing is said of it, and steps that only a device has are not there.
+    // Without a device nothing is said of it, and the steps are the same.
     let session = with(&opened, SqlDevice::processor());
     load(&session, "samples");
-    assert!(!plan(&session, "EXPLAIN ANALYZE", group).contains("device="));
-    let few = "SELECT * FROM samples ORDER BY end_ns LIMIT 2";
-    assert!(!plan(&session, "EXPLAIN", few).contains("InMemory"));
+    for (statement, name) in [
+        (group, "group"),
+        ("SELECT * FROM samples ORDER BY end_ns LIMIT 2", "first rows"),
+        ("SELECT count(*) FROM samples WHERE context_id > 5", "count"),
+    ] {
+        let ran = plan(&session, "EXPLAIN ANALYZE", statement);
+        let expected = format!("InMemory: {name} of samples, ran=from_memory, metrics");
+        assert!(ran.contains(&expected) && !ran.contains("device="), "{ran}");
+    }
 }
 
 #[test]

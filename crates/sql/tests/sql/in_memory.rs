@@ -22,6 +22,11 @@ enum Order {
 
 /// What is asked of a table of `profile_id`, `context_id`, `start_ns` and `end_ns`.
 const STATEMENTS: &[(&str, Order)] = &[
+    // Counts, and first rows.
+    ("SELECT count(*) FROM {table} AS t WHERE end_ns - start_ns > 2000 AND context_id <> 0", Order::Any),
+    ("SELECT count(*) FROM {table} AS t WHERE end_ns - start_ns > 2000", Order::Any),
+    ("SELECT profile_id, start_ns FROM {table} AS t ORDER BY end_ns - start_ns DESC, profile_id, start_ns LIMIT 30", Order::Any),
+    ("SELECT end_ns, start_ns FROM {table} AS t WHERE context_id > 2 ORDER BY end_ns, start_ns LIMIT 500", Order::Whole),
     // Groups. Of a variance DataFusion has as many digits as its steps leave.
     ("SELECT context_id, count(*), sum(d), min(d), max(d), avg(d), round(ln(1 + var_pop(d)), 6) FROM
       (SELECT context_id, end_ns - start_ns AS d FROM {table} AS t) AS s GROUP BY context_id", Order::Any),
