@@ -113,7 +113,8 @@ impl<'a> Computed<'a> {
 }
 
 /// What is said where helper threads are excluded.
-pub(crate) const NO_HELPERS: &str = "Helper threads of MPI or the measurement are excluded";
+pub(crate) const NO_HELPERS: &str =
+    "Helper threads of MPI, drivers or the measurement tool are excluded";
 
 impl Chosen {
     /// The same without what ran on helper threads, and what that was.

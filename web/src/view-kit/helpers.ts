@@ -1,5 +1,5 @@
 /** How the engine's note begins where helper threads are excluded (`NO_HELPERS` of the engine, held by a test). */
-export const NO_HELPERS = "Helper threads of MPI or the measurement are excluded";
+export const NO_HELPERS = "Helper threads of MPI, drivers or the measurement tool are excluded";
 
 /** What notes say of excluded helper threads, and the other notes. */
 export interface Notes {

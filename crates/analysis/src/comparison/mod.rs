@@ -427,7 +427,7 @@ pub fn compare(
     let helpers: usize = readings.iter().map(|reading| reading.num_helpers).sum();
     if helpers > 0 {
         notes.push(format!(
-            "{helpers} helper threads that wait for events of MPI or the measurement are excluded."
+            "{helpers} helper threads of MPI, drivers or the measurement tool are excluded."
         ));
     }
     let num_rows = merged.contexts.len();

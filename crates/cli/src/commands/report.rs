@@ -257,7 +257,7 @@ fn text(
     let mut total = amount(report.program_total);
     if report.helper_total > 0.0 {
         total += &format!(
-            "; {} more on helper threads, which wait for events of MPI or the measurement",
+            "; {} more on helper threads of MPI, drivers or the measurement tool",
             amount(report.helper_total)
         );
     }
