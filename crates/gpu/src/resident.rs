@@ -175,10 +175,7 @@ impl Gpu {
     fn widened<'a>(&self, numbers: Numbers<'a>) -> Result<Ref<'a, u64>, GpuError> {
         match numbers {
             Numbers::Wide(values) => Ok(values),
-            Numbers::Narrow(values) => {
-                let inputs = [(1, values.buffer())];
-                Ok(Ref::Made(self.made("widen", values.rows(), [0, 0], &inputs)?))
-            }
+            Numbers::Narrow(values) => Ok(Ref::Made(self.widen(&values)?)),
         }
     }
 
