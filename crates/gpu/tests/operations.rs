@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use parallax_columns::{self as columns, Bins, Cells, Compute as _, Events, Keys, summarise};
 use parallax_gpu::{DeviceEvents, Gpu, GpuError, Options, Planner, devices};
 use parallax_testkit::needs::{Without, skip};
+use parallax_testkit::random;
 use proptest::prelude::*;
 
 /// The first device, with and without bounds checks and written-out loops; none is a test skipped.
@@ -47,20 +48,14 @@ fn lens() -> impl Strategy<Value = usize> {
 /// Columns as traces have them, and as nothing has them.
 fn numbers() -> impl Strategy<Value = Vec<u64>> {
     (lens(), 0..6_u8, any::<u64>()).prop_map(|(len, kind, seed)| {
-        let mut state = seed | 1;
-        let mut random = move || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state
-        };
+        let mut random = random::numbers(seed);
         (0..len as u64)
             .map(|i| match kind {
                 0 => random(),
                 1 => seed,
                 2 => i / 7,
                 3 => {
-                    if random() % 10 == 0 {
+                    if random().is_multiple_of(10) {
                         random() % 1000
                     } else {
                         5

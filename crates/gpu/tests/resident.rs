@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use parallax_columns::{ColumnDevice, DeviceColumn, DeviceError, Moments, Number, Values, Within};
 use parallax_gpu::{Gpu, Options, devices};
 use parallax_testkit::needs::{Without, skip};
+use parallax_testkit::random;
 use proptest::prelude::*;
 
 /// The first device, with and without bounds checks; none is a test skipped.
@@ -36,13 +37,7 @@ struct Table {
 fn tables() -> impl Strategy<Value = Table> {
     let lens = prop_oneof![Just(0_usize), 1..3_usize, 4090..4100_usize, 0..9000_usize];
     (lens, 0..5_u8, any::<u64>()).prop_map(|(len, kind, seed)| {
-        let mut state = seed | 1;
-        let mut random = move || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state
-        };
+        let mut random = random::numbers(seed);
         let mut table = Table { minor: vec![], major: vec![], start: vec![], end: vec![] };
         for row in 0..len as u64 {
             let number = match kind {

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use parallax_columns::{ColumnTable, Host, HostValues, Memory, TableError};
 use parallax_gpu::{DeviceMemory, Gpu, device_for, devices};
 use parallax_testkit::needs::{Without, skip};
+use parallax_testkit::random;
 use proptest::prelude::*;
 
 /// The memory of the first device; none is a test skipped.
@@ -39,22 +40,18 @@ struct Samples {
 fn samples() -> impl Strategy<Value = Samples> {
     let lens = prop_oneof![Just(0_usize), 1..3_usize, 4090..4100_usize, 0..9_000_usize];
     (lens, 0..5_u8, any::<u64>()).prop_map(|(len, kind, seed)| {
-        let mut state = seed | 1;
-        let mut random = move || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state
-        };
+        let mut random = random::numbers(seed);
         let mut samples = Samples::default();
         for i in 0..len as u64 {
             let (context, start, length) = match kind {
                 0 => (random() as u32, random() >> 1, random() >> 1),
                 1 => (7, 1 << 60, 5),
                 2 => ((i / 9) as u32, 10 * i, 10),
-                3 => {
-                    (if random() % 10 == 0 { (random() % 900) as u32 } else { 3 }, i, random() % 40)
-                }
+                3 => (
+                    if random().is_multiple_of(10) { (random() % 900) as u32 } else { 3 },
+                    i,
+                    random() % 40,
+                ),
                 _ => ((random() % 50) as u32, u64::MAX - random() % 90, 50),
             };
             samples.location.push((i / 700) as u32);

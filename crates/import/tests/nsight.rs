@@ -20,6 +20,7 @@ use parallax_model::{
 use parallax_native::{DiskFolder, DiskSink};
 use parallax_testkit::needs;
 use parallax_testkit::nsight::{SCHEMA, export, process, small, small_rows, thread};
+use parallax_testkit::random;
 use parallax_testkit::sqlite::of_sql;
 
 fn try_converted(bytes: &[u8], options: &ConvertOptions) -> Result<Experiment, String> {
@@ -439,15 +440,13 @@ fn damaged_exports_open_or_say_why() {
     for len in (0..whole.len()).step_by(whole.len() / 97) {
         check(&whole[..len]);
     }
-    let mut state = 88_172_645_463_325_252_u64;
+    let mut random = random::numbers(88_172_645_463_325_252);
     for _ in 0..600 {
         let mut bytes = whole.clone();
         for _ in 0..3 {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            let at = state as usize % bytes.len();
-            bytes[at] = (state >> 40) as u8;
+            let number = random();
+            let at = number as usize % bytes.len();
+            bytes[at] = (number >> 40) as u8;
         }
         check(&bytes);
     }

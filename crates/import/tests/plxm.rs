@@ -7,6 +7,7 @@ use std::path::Path;
 use parallax_base::{ActivationIdx, Limits, MemorySource, ThreadIdx};
 use parallax_import::{is_experiment_file, open_file};
 use parallax_model::{ActivationKind, Activations, Experiment, StorageClass, SyncKind};
+use parallax_testkit::random;
 
 /// Rows of the picture of `image.c`.
 const HEIGHT: u64 = 32;
@@ -256,13 +257,8 @@ fn flipped_bits_never_stop_the_reader() {
     let whole = recording();
     // Zeros at the ends of chunks are not interesting.
     let used: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] != 0).collect();
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        usize::try_from(state >> 33).unwrap()
-    };
+    let mut random = random::numbers(0x2545_f491_4f6c_dd1d);
+    let mut next = || usize::try_from(random() >> 33).unwrap();
     for round in 0..1500 {
         let mut bytes = whole.clone();
         for _ in 0..=round % 8 {

@@ -16,6 +16,7 @@
 //! - [`parceive_tags`]: databases of Parceive with a planted section and its tasks.
 //! - [`pascal`]: files of PaScal Analyzer, of a solver whose scaling is planted.
 //! - [`planted`]: programs with one planted cause of lost time, and programs without any.
+//! - [`random`]: numbers that look random, for what property tests draw.
 //! - [`sqlite`]: databases that SQLite itself writes.
 //! - [`tau`]: profiles of TAU as text and packed, and traces, written from plain descriptions.
 //! - [`workflow`]: CODAR traces of a coupled run, of any size with answers known beforehand.
@@ -34,6 +35,7 @@ pub mod parceive;
 pub mod parceive_tags;
 pub mod pascal;
 pub mod planted;
+pub mod random;
 pub mod sqlite;
 pub mod tau;
 pub mod workflow;
