@@ -5,15 +5,18 @@
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
 mod common;
+#[path = "common/recorded.rs"]
+mod recorded;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::ops::Deref;
+use std::path::Path;
+use std::process::Output;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{answer, compile, files_in, rows, takes_samples};
-use parallax_testkit::needs::{self, Without};
+use common::{answer, files_in, rows};
+use recorded::{Recorded, Running, wait_for};
 
 /// Three quarters of its time are in `long_part`, one quarter in `short_part`, for each ten or so
 /// milliseconds, until there is a file `stop`.
@@ -35,38 +38,22 @@ int main(void) {
 }
 "#;
 
-/// Longest time that something may take that comes.
-const LONGEST: Duration = Duration::from_secs(60);
-
 /// How often a recorder is killed.
 const KILLS: u64 = 8;
 
-struct Place(tempfile::TempDir);
+struct Place(Recorded);
+
+impl Deref for Place {
+    type Target = Recorded;
+
+    fn deref(&self) -> &Recorded {
+        &self.0
+    }
+}
 
 impl Place {
-    /// `None` where there is no compiler, or where the kernel does not let anybody take samples.
     fn new() -> Option<Self> {
-        if !needs::program("cc", Without::Test) {
-            return None;
-        }
-        let place = Self(tempfile::tempdir().unwrap());
-        fs::write(place.path("app.c"), SHARES).unwrap();
-        let flags = ["-O1", "-g", "-fno-omit-frame-pointer", "-o"];
-        let mut compiler = Command::new("cc");
-        compile(compiler.args(flags).arg(place.path("app")).arg(place.path("app.c")));
-        let tried = place.tool(&["record", "-o", "tried.parallax", "--", "true"]).output().unwrap();
-        takes_samples(&tried).then_some(place)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn tool(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_parallax"));
-        command.args(arguments).current_dir(self.0.path());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
+        Recorded::new(SHARES).map(Self)
     }
 
     fn said(&self, arguments: &[&str]) -> (Option<i32>, String) {
@@ -78,7 +65,7 @@ impl Place {
         let _ = fs::remove_file(self.path("stop"));
         let known = self.hidden();
         let arguments = ["record", "-o", "run.parallax", "--", "./app"];
-        let mut recorder = Recorder(self.tool(&arguments).spawn().unwrap());
+        let mut recorder = Running::new(&mut self.tool(&arguments));
         let mut last = None;
         for _ in 0..snapshots {
             last = Some(wait_for(|| {
@@ -88,36 +75,9 @@ impl Place {
             }));
         }
         thread::sleep(after);
-        recorder.0.kill().unwrap();
-        recorder.0.wait().unwrap();
-        fs::write(self.path("stop"), "").unwrap();
-    }
-
-    /// What lies next to archives and is hidden.
-    fn hidden(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path());
-        entries.filter(|path| path.extension().is_some_and(|end| end == "partial")).collect()
-    }
-}
-
-/// A recorder that ends with the test.
-struct Recorder(Child);
-
-impl Drop for Recorder {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn wait_for<T>(mut found: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(found) = found() {
-            return found;
-        }
-        assert!(begun.elapsed() < LONGEST, "it does not come");
-        thread::sleep(Duration::from_millis(10));
+        recorder.child().kill().unwrap();
+        recorder.child().wait().unwrap();
+        self.say("stop");
     }
 }
 
@@ -227,7 +187,7 @@ fn a_recording_that_goes_on_is_not_recovered() {
     let recorder = place.tool(&arguments).spawn().unwrap();
     wait_for(|| place.hidden().pop()?.join("snapshot").exists().then_some(()));
     let (status, text) = place.said(&["record", "--recover", "run.parallax"]);
-    fs::write(place.path("stop"), "").unwrap();
+    place.say("stop");
     assert_eq!(status, Some(1));
     assert!(text.contains("is being recorded") && text.contains("open --live"), "{text}");
     let output = recorder.wait_with_output().unwrap();

@@ -5,19 +5,22 @@
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
 mod common;
+#[path = "common/recorded.rs"]
+mod recorded;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::process::{ChildStderr, Command};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{answer, compile, posted, rows, run, takes_samples};
+use common::{answer, posted, rows, run};
 use parallax_base::{Folder as _, read_range};
 use parallax_native::{LiveFolder, LiveState};
-use parallax_testkit::needs::{self, Without};
+use recorded::{Recorded, Running, wait_for};
 use serde_json::Value;
 
 /// Works in `phase_one` until there is a file `go`, then in `phase_two` until there is a file `stop`.
@@ -40,51 +43,25 @@ int main(void) {
 }
 "#;
 
-/// Longest time that something may take that comes.
-const LONGEST: Duration = Duration::from_secs(60);
-
 /// A folder with the program.
-struct Place(tempfile::TempDir);
+struct Place(Recorded);
+
+impl Deref for Place {
+    type Target = Recorded;
+
+    fn deref(&self) -> &Recorded {
+        &self.0
+    }
+}
 
 impl Place {
-    /// `None` where there is no compiler, or where the kernel does not let anybody take samples.
     fn new() -> Option<Self> {
-        if !needs::program("cc", Without::Test) {
-            return None;
-        }
-        let place = Self(tempfile::tempdir().unwrap());
-        fs::write(place.path("app.c"), PHASES).unwrap();
-        let mut compiler = Command::new("cc");
-        let flags = ["-O1", "-g", "-fno-omit-frame-pointer", "-o"];
-        compile(compiler.args(flags).arg(place.path("app")).arg(place.path("app.c")));
-        let tried = place.tool(&["record", "-o", "tried.parallax", "--", "true"]).output().unwrap();
-        takes_samples(&tried).then_some(place)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn tool(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_parallax"));
-        command.args(arguments).current_dir(self.0.path());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
+        Recorded::new(PHASES).map(Self)
     }
 
     fn record(&self, options: &[&str]) -> Running {
         let arguments = [&["record", "-o", "run.parallax"], options, &["--", "./app"]].concat();
-        Running(Some(self.tool(&arguments).spawn().unwrap()))
-    }
-
-    fn say(&self, what: &str) {
-        fs::write(self.path(what), "").unwrap();
-    }
-
-    /// What lies next to the archive and is hidden.
-    fn hidden(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path());
-        entries.filter(|path| path.extension().is_some_and(|end| end == "partial")).collect()
+        Running::new(&mut self.tool(&arguments))
     }
 
     /// A snapshot that has a function, as an archive called `name`.
@@ -99,39 +76,6 @@ impl Place {
             copied(&live, &copy);
             has_time(&copy, function).then(|| copy.clone())
         })
-    }
-}
-
-/// A process that ends with the test.
-struct Running(Option<Child>);
-
-impl Running {
-    fn child(&mut self) -> &mut Child {
-        self.0.as_mut().unwrap()
-    }
-
-    fn ended(mut self) -> Output {
-        self.0.take().unwrap().wait_with_output().unwrap()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
-fn wait_for<T>(mut found: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(found) = found() {
-            return found;
-        }
-        assert!(begun.elapsed() < LONGEST, "it does not come");
-        thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -173,7 +117,7 @@ fn issues(archive: &Path) -> Vec<String> {
 #[test]
 fn a_snapshot_has_what_happened_until_then_and_changes_nothing_of_the_recording() {
     let Some(place) = Place::new() else { return };
-    let mut recorder = place.record(&[]);
+    let recorder = place.record(&[]);
     let first = place.snapshot("first.parallax", "phase_one");
     let of_first = times(&first, &[]);
     assert_eq!(time_of(&of_first, "phase_two"), 0.0, "{of_first:?}");
@@ -181,7 +125,7 @@ fn a_snapshot_has_what_happened_until_then_and_changes_nothing_of_the_recording(
     place.say("go");
     let second = place.snapshot("second.parallax", "phase_two");
     place.say("stop");
-    let output = recorder.0.take().unwrap().wait_with_output().unwrap();
+    let output = recorder.ended();
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
     let whole = place.path("run.parallax");
     assert!(issues(&whole).iter().all(|kind| kind != NOT_COMPLETE));
@@ -224,7 +168,7 @@ struct Served {
 impl Served {
     fn start(place: &Place, arguments: &[&str]) -> Self {
         let arguments = [&["open", "--json", "--no-browser"], arguments].concat();
-        let mut running = Running(Some(place.tool(&arguments).spawn().unwrap()));
+        let mut running = Running::new(&mut place.tool(&arguments));
         let stderr = BufReader::new(running.child().stderr.take().unwrap());
         Self { running, stderr, line: Value::Null }
     }
