@@ -9,6 +9,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
@@ -52,6 +54,8 @@ case $1 in
     watcher-and-element) scancelled; kill -TERM $PPID "$element"; sleep 3;;
     program) scancelled; kill -TERM $$;;
     launcher) scancelled; exit 1;;
+    unwatched) echo $$ > group; kill -KILL $PPID; sleep 60;;
+    stubborn) trap '' TERM; echo $$ > group; kill -KILL $PPID; sleep 60;;
     unanswered) touch no-answer; later; kill -TERM $$;;
     handler) scancelled; later; exit 0;;
 esac"#;
@@ -96,6 +100,17 @@ impl Cluster {
         };
         runs.map(status).collect()
     }
+}
+
+/// Whether a process of a group runs; one that has ended and was not waited for does not.
+fn runs(group: &str) -> bool {
+    fs::read_dir("/proc").unwrap().filter_map(Result::ok).any(|entry| {
+        // Absent where a process has ended meanwhile, or is none.
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let mut fields = stat.rsplit(") ").next().unwrap().split(' ');
+        let state = fields.next();
+        state.is_some_and(|state| state != "Z" && state != "X") && fields.nth(1) == Some(group)
+    })
 }
 
 fn in_one_line(text: &[u8]) -> String {
@@ -164,4 +179,25 @@ fn a_sweep_on_this_machine_goes_on_where_the_process_that_watches_was_ended() {
     let output = cluster.measure(&[&options[..], &["--resume"]].concat());
     assert!(output.status.success(), "{}", in_one_line(&output.stderr));
     assert_eq!(cluster.statuses().len(), 2);
+}
+
+#[test]
+fn a_program_ends_with_the_process_that_watches_it_and_is_run_again_by_a_resumed_sweep() {
+    for input in ["unwatched", "stubborn"] {
+        let cluster = Cluster::new();
+        let options = ["-i", "good", "-i", input];
+        let output = cluster.measure(&options);
+        let said = in_one_line(&output.stderr);
+        assert!(said.contains("(signal 9); --resume continues with this run"), "{said}");
+        let group = fs::read_to_string(cluster.path("group")).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while runs(group.trim()) {
+            assert!(Instant::now() < deadline, "{input} still runs");
+            thread::sleep(Duration::from_millis(20));
+        }
+        fs::write(cluster.path("app"), "#!/bin/sh\nexit 0\n").unwrap();
+        let output = cluster.measure(&[&options[..], &["--resume"]].concat());
+        assert!(output.status.success(), "{}", in_one_line(&output.stderr));
+        assert_eq!(cluster.statuses().len(), 2);
+    }
 }

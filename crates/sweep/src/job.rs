@@ -240,6 +240,16 @@ pub struct Outcome {
     pub said: String,
 }
 
+/// What the supervisor says when the program has begun: the process group that it leads.
+pub(crate) fn group_value(group: u32) -> Value {
+    json!({ "group": group })
+}
+
+/// The group, where the supervisor says that and not how the run went.
+pub(crate) fn group_of(value: &Value) -> Option<u32> {
+    u32::try_from(value.get("group")?.as_u64()?).ok()
+}
+
 impl Outcome {
     /// Whether it ended as a program does that did its work.
     #[must_use]

@@ -1,6 +1,6 @@
 //! Starting a run: the tool's side of the supervisor.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::thread;
@@ -10,7 +10,7 @@ use crate::SweepError;
 use crate::automatic::Library;
 use crate::command_line::line;
 use crate::ipmi::{self, Controller};
-use crate::job::{Ending, Order, Outcome, Stream};
+use crate::job::{self, Ending, Order, Outcome, Stream};
 use crate::series::{Sampler, time_of};
 use crate::tools::make_folder;
 use crate::{machine, regions};
@@ -134,8 +134,8 @@ impl Job {
 pub type Opens<'a> = &'a dyn Fn(&Path) -> Result<(), String>;
 
 /// Runs a job under a supervisor, which is this program started again with [`SUPERVISOR`], and waits
-/// for it. The program is ended when this process ends. A run under a tool has failed if it leaves no
-/// database, or one that `opens` refuses.
+/// for it. The program is ended when this process or the supervisor ends. A run under a tool has
+/// failed if it leaves no database, or one that `opens` refuses.
 ///
 /// # Errors
 /// When no supervisor can be started or it ends without saying how the run went:
@@ -220,18 +220,35 @@ fn supervised(job: &Job) -> Result<Outcome, SweepError> {
     });
     let (now, epoch) = (Instant::now(), machine::epoch(SystemTime::now()));
     let mut child = command.spawn().map_err(|error| failed(format!("no supervisor: {error}")))?;
-    let mut said = String::new();
+    let (mut group, mut outcome) = (None, None);
     // Open until the end: its closing tells the supervisor that this process is gone.
     let pipe = child.stdin.take();
-    if let (Some(mut input), Some(mut output)) = (pipe.as_ref(), child.stdout.take()) {
+    if let (Some(mut input), Some(output)) = (pipe.as_ref(), child.stdout.take()) {
         let order = format!("{}\n", job.order.to_value());
         // When it cannot be written, the supervisor has ended, and its silence says so below.
         let _ = input.write_all(order.as_bytes());
-        output.read_to_string(&mut said).map_err(|error| failed(error.to_string()))?;
+        for line in BufReader::new(output).lines() {
+            let line = line.map_err(|error| failed(error.to_string()))?;
+            let Ok(value) = serde_json::from_str(&line) else { continue };
+            match job::group_of(&value) {
+                Some(number) => group = Some(number),
+                None => outcome = Outcome::from_value(&value),
+            }
+        }
     }
     let status = child.wait().map_err(|error| failed(error.to_string()))?;
     drop(pipe);
-    let mut outcome = serde_json::from_str(&said).ok().as_ref().and_then(Outcome::from_value);
+    // Killed before it could end the program. One that returned has waited for it, and its number
+    // may be that of another process.
+    #[cfg(target_os = "linux")]
+    if outcome.is_none()
+        && status.code().is_none()
+        && let Some(group) = group
+    {
+        crate::supervisor::end_unsupervised(group);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = group;
     if let (Some(outcome), Some(power)) = (&mut outcome, power) {
         let samples = power.stop().unwrap_or_default().into_iter();
         let samples = samples.filter_map(|(at, watts)| Some((time_of(at, now, epoch), watts?)));

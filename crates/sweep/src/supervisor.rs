@@ -3,7 +3,8 @@
 //! It is small and single: the processor time and memory of its only child are exactly those that the
 //! system keeps for the children of a process, binding itself binds the program, and the pipe from
 //! the tool tells it when that is gone, however it ended. The program leads a process group of its
-//! own, all of which is ended with it.
+//! own, all of which is ended with it. The tool is told the group, and ends it where this process is
+//! killed.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom, Write};
@@ -26,7 +27,7 @@ use parallax_record::EventCounters;
 
 use crate::energy::{self, Counters, Meter};
 use crate::frequency::Wanted;
-use crate::job::{Ended, Order, Outcome, Stream, Usage};
+use crate::job::{self, Ended, Order, Outcome, Stream, Usage};
 use crate::series::{Sampler, Series, rounded, time_of};
 use crate::watch::Watch;
 use crate::{lock, machine, regions};
@@ -70,12 +71,16 @@ pub(crate) fn supervise(
     let Some(_lock) = lock::share(Path::new(&order.lock)) else {
         return Err(io::Error::other("the sweep is gone"));
     };
-    let outcome = run(&order, input)?;
+    let outcome = run(&order, input, &mut output)?;
     writeln!(output, "{}", outcome.to_value())?;
     output.flush()
 }
 
-fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> {
+fn run(
+    order: &Order,
+    input: impl Read + Send + 'static,
+    output: &mut impl Write,
+) -> io::Result<Outcome> {
     if let Some(processors) = &order.processors {
         bind(processors)?;
     }
@@ -102,6 +107,8 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
         Err(error) => return Ok(not_started(start, begun, program, &error)),
     };
     let group = Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?);
+    // The tool ends the group where this process is killed. If the tool is gone, `input` says so.
+    let _ = writeln!(output, "{}", job::group_value(child.id())).and_then(|()| output.flush());
     let (sender, receiver) = channel();
     watch(group, input, sender);
     let found = until_ended(order, group, begun, &receiver);
@@ -322,6 +329,26 @@ fn end(group: Pid, receiver: &Receiver<Happened>) -> Option<Instant> {
             Err(_) => return None,
         }
     }
+}
+
+/// Ends the group of a program whose supervisor was killed, as that would have done it.
+pub(crate) fn end_unsupervised(group: u32) {
+    // 0 and 1 are no group of a program, but all processes that the tool may reach.
+    let Some(group) = i32::try_from(group).ok().filter(|&group| group > 1).map(Pid::from_raw)
+    else {
+        return;
+    };
+    if killpg(group, Signal::SIGTERM).is_err() {
+        return;
+    }
+    let deadline = Instant::now() + GRACE;
+    while Instant::now() < deadline {
+        thread::sleep(LOOK);
+        if killpg(group, None) == Err(Errno::ESRCH) {
+            return;
+        }
+    }
+    let _ = killpg(group, Signal::SIGKILL);
 }
 
 /// Looks now and then whether a group of processes uses a processor.
