@@ -1,6 +1,6 @@
 // Everything without a mouse.
 import type { Page } from "@playwright/test";
-import { cards, chosenCommand, openPalette, seesMaps, seesTree } from "./support/app.ts";
+import { cards, chosenCommand, openPalette, seesMaps, seesTree, stateInAddress } from "./support/app.ts";
 import { expect, test } from "./support/test.ts";
 
 /** Presses Tab until the element that has the keyboard is the one that is wanted. */
@@ -66,6 +66,31 @@ test("the palette finds commands, runs them and gives the keyboard back", async 
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
   await page.keyboard.press("F6");
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("BODY");
+});
+
+test("a maximised panel fills the window after a reload as well, and is restored there", async ({ page }) => {
+  await page.goto("");
+  await page.getByRole("button", { name: "One run of the reactor on 8 ranks" }).click();
+  await seesTree(page);
+  const widest = (): Promise<number> => page.locator("[data-panel]").evaluateAll((all) => Math.max(...all.map((one) => one.clientWidth)));
+  const shared = await widest();
+  await page.getByRole("tab", { name: "Tree" }).click();
+  const address = page.url();
+  await page.keyboard.press("Alt+m");
+  await expect.poll(widest).toBeGreaterThan(shared + 100);
+  const whole = await widest();
+  await stateInAddress(page, address);
+  await page.reload();
+  await expect.poll(widest).toBe(whole);
+  const maximised = page.url();
+  await page.keyboard.press("Alt+m");
+  // The dock rounds to whole pixels.
+  const isShared = async (): Promise<boolean> => Math.abs(await widest() - shared) < 4;
+  await expect.poll(isShared).toBe(true);
+  await stateInAddress(page, maximised);
+  await page.reload();
+  await seesTree(page);
+  expect(await isShared()).toBe(true);
 });
 
 test("a dialog that is gone from the screen takes no keys", async ({ page }) => {

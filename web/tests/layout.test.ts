@@ -26,6 +26,19 @@ describe("a layout", () => {
     expect(parseLayout(JSON.parse(JSON.stringify(LAYOUT)) as JsonObject)).toEqual(LAYOUT);
   });
 
+  it("keeps which tabs fill the window", () => {
+    for (const [panel, location] of [["b", [0, 0]], ["c", [0, 1]], ["d", [1]]] as const) {
+      const maximized: Layout = { ...LAYOUT, maximized: panel };
+      const dock = toDock(LAYOUT);
+      const grid = { ...dock.grid, maximizedNode: { location } };
+      expect(fromDock({ ...dock, grid })).toEqual(maximized);
+      expect(parseLayout(JSON.parse(JSON.stringify(maximized)) as JsonObject)).toEqual(maximized);
+      expect(layoutChange(LAYOUT, maximized)).toBe("fronts");
+      expect(keepPanels(maximized, (id) => id !== panel)).not.toHaveProperty("maximized");
+    }
+    expect(parseLayout({ ...JSON.parse(JSON.stringify(LAYOUT)) as JsonObject, maximized: "z" })).toEqual(LAYOUT);
+  });
+
   it("gives up what cannot be read", () => {
     expect(parseLayout({ root: { tabs: [] } })).toBeNull();
     expect(parseLayout({ root: { parts: [{ tabs: [1, "a"], front: "z" }, 5] } })).toEqual({

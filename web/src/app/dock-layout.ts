@@ -1,5 +1,5 @@
 import { Orientation, type SerializedDockview } from "dockview-core";
-import { isTabs, type Layout, type LayoutNode } from "../state/layout.ts";
+import { isTabs, layoutOf, type Layout, type LayoutNode } from "../state/layout.ts";
 
 /** Sizes in the dock's description; the dock fits them to the window in proportion. */
 const SIDE = 10_000;
@@ -8,7 +8,12 @@ const SHARES = 1000;
 
 type DockNode = SerializedDockview["grid"]["root"];
 
-/** Our layout as the dock describes it. Titles of tabs come from the views, so only ids are in it. */
+/** The dock writes it; its types lack it. */
+interface Maximizable {
+  readonly maximizedNode?: { readonly location: readonly number[] };
+}
+
+/** Our layout as the dock describes it. Titles of tabs come from the views, so only ids are in it. What is maximised is not: the dock would forget the sizes of all other tabs when it fits them to the window. */
 export function toDock(layout: Layout): SerializedDockview {
   const panels: SerializedDockview["panels"] = {};
   let groups = 0;
@@ -37,7 +42,14 @@ export function toDock(layout: Layout): SerializedDockview {
 /** What the dock shows, as our layout; null when it is empty. */
 export function fromDock(dock: SerializedDockview): Layout | null {
   const root = convertBack(dock.grid.root, 1);
-  return root === null ? null : { isColumn: dock.grid.orientation === Orientation.VERTICAL, root };
+  return root === null ? null : layoutOf(dock.grid.orientation === Orientation.VERTICAL, root, frontAt(dock.grid.root, (dock.grid as Maximizable).maximizedNode?.location));
+}
+
+/** The panel in front at a place as the dock has it: which part of which part. */
+function frontAt(node: DockNode, location: readonly number[] | undefined): string | undefined {
+  let at: DockNode | undefined = location === undefined ? undefined : node;
+  for (const step of location ?? []) at = Array.isArray(at?.data) ? at.data[step] : undefined;
+  return at === undefined || Array.isArray(at.data) ? undefined : (at.data as { activeView?: string }).activeView;
 }
 
 function convertBack(node: DockNode, share: number): LayoutNode | null {

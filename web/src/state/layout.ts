@@ -23,6 +23,8 @@ export interface Layout {
   /** Whether the outermost parts stand above each other. */
   readonly isColumn: boolean;
   readonly root: LayoutNode;
+  /** The panel in front of the tabs that fill the window; absent where all tabs share it. */
+  readonly maximized?: string;
 }
 
 export function isTabs(node: LayoutNode): node is TabsNode {
@@ -41,7 +43,12 @@ function collect(node: LayoutNode): readonly string[] {
 /** The layout without panels for which `keep` is false; null when none is left. */
 export function keepPanels(layout: Layout, keep: (panel: string) => boolean): Layout | null {
   const root = keepNode(layout.root, keep);
-  return root === null ? null : { ...layout, root };
+  return root === null ? null : layoutOf(layout.isColumn, root, layout.maximized);
+}
+
+/** The layout in which `maximized` fills the window, if it is one of the panels. */
+export function layoutOf(isColumn: boolean, root: LayoutNode, maximized: string | undefined): Layout {
+  return { isColumn, root, ...(maximized !== undefined && collect(root).includes(maximized) ? { maximized } : {}) };
 }
 
 function keepNode(node: LayoutNode, keep: (panel: string) => boolean): LayoutNode | null {
@@ -59,8 +66,9 @@ const DEEPEST = 12;
 /** Reads a layout from a link or from storage; null when it is none. */
 export function parseLayout(value: Json | undefined): Layout | null {
   if (!isObject(value)) return null;
+  const { maximized } = value;
   const root = parseNode(value["root"], 0);
-  return root === null ? null : { isColumn: value["isColumn"] === true, root };
+  return root === null ? null : layoutOf(value["isColumn"] === true, root, typeof maximized === "string" ? maximized : undefined);
 }
 
 function parseNode(value: Json | undefined, depth: number): LayoutNode | null {
@@ -91,7 +99,7 @@ function sameSizes(a: LayoutNode, b: LayoutNode): boolean {
   });
 }
 
-/** What differs between two layouts, for the undo menu; null when they are the same but for rounding. */
+/** What differs between two layouts, for the undo menu; null when they are the same but for rounding. `fronts`: only what can be seen of them, by tabs in front or by maximised ones. */
 export function layoutChange(before: Layout | null, after: Layout | null): "panels" | "places" | "sizes" | "fronts" | null {
   const [was, is] = [[...panelsOf(before)], [...panelsOf(after)]];
   if (was.toSorted().join() !== is.toSorted().join()) return "panels";
@@ -101,5 +109,5 @@ export function layoutChange(before: Layout | null, after: Layout | null): "pane
   if (before !== null && after !== null && !sameSizes(before.root, after.root)) return "sizes";
   const fronts = (node: LayoutNode | undefined): string =>
     node === undefined ? "" : isTabs(node) ? node.front : node.parts.map((part) => fronts(part)).join();
-  return fronts(before?.root) === fronts(after?.root) ? null : "fronts";
+  return fronts(before?.root) === fronts(after?.root) && before?.maximized === after?.maximized ? null : "fronts";
 }
