@@ -4,10 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
 use parallax_protocol::{CostChoice, PruneChoice, TracePart};
 
 use crate::commands::{Command, measure_plan};
+use crate::device::DeviceChoice;
 use crate::output::Format;
 use crate::text::ColourChoice;
 
@@ -30,6 +32,8 @@ struct Frame {
 pub(crate) struct Cli {
     pub(crate) command: Command,
     pub(crate) common: Common,
+    /// Whether the device was typed, and does not come from the environment.
+    pub(crate) is_device_typed: bool,
 }
 
 impl Cli {
@@ -62,7 +66,9 @@ impl Cli {
         let matches = set_up.try_get_matches_from_mut(words)?;
         let read = || {
             let command = Command::from_arg_matches(&matches)?;
-            Ok(Self { command, common: Common::from_arg_matches(&matches)? })
+            let common = Common::from_arg_matches(&matches)?;
+            let is_device_typed = matches.value_source("device") == Some(ValueSource::CommandLine);
+            Ok(Self { command, common, is_device_typed })
         };
         read().map_err(|error: clap::Error| error.format(&mut set_up))
     }
@@ -116,6 +122,11 @@ pub(crate) struct Common {
     /// Do not show progress.
     #[arg(long, short, global = true, help_heading = "Output")]
     pub(crate) quiet: bool,
+    /// Device for `trace --by`, `sql` and statements of `open`: auto, cpu, gpu or gpu:N (see
+    /// `parallax devices`); results do not depend on it.
+    #[arg(long, global = true, value_name = "DEVICE", default_value = "auto")]
+    #[arg(env = "PARALLAX_DEVICE", help_heading = "Device")]
+    pub(crate) device: DeviceChoice,
 }
 
 /// A number of bytes, as a person writes it.

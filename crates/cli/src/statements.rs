@@ -17,25 +17,26 @@ pub(crate) struct StatementArgs {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     #[arg(help_heading = "SQL")]
     sql_time_limit: f64,
-    /// Device for statements in SQL over traces that stay in memory: auto, cpu, gpu or gpu:N (see
-    /// `parallax devices`); results do not depend on it.
-    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "PARALLAX_DEVICE")]
-    #[arg(help_heading = "SQL")]
-    device: DeviceChoice,
 }
 
 /// What answers statements: nothing, for this build has no SQL.
 #[cfg(not(feature = "sql"))]
-pub(crate) fn statements(arguments: StatementArgs) -> anyhow::Result<Option<Box<dyn Statements>>> {
-    let StatementArgs { sql_memory_limit, sql_time_limit, device } = arguments;
-    let _ = (sql_memory_limit, sql_time_limit, device);
+pub(crate) fn statements(
+    arguments: StatementArgs,
+    _: DeviceChoice,
+) -> anyhow::Result<Option<Box<dyn Statements>>> {
+    let StatementArgs { sql_memory_limit, sql_time_limit } = arguments;
+    let _ = (sql_memory_limit, sql_time_limit);
     Ok(None)
 }
 
 /// What answers statements.
 #[cfg(feature = "sql")]
-pub(crate) fn statements(arguments: StatementArgs) -> anyhow::Result<Option<Box<dyn Statements>>> {
-    Ok(Some(Box::new(answers::Engine::new(arguments)?)))
+pub(crate) fn statements(
+    arguments: StatementArgs,
+    device: DeviceChoice,
+) -> anyhow::Result<Option<Box<dyn Statements>>> {
+    Ok(Some(Box::new(answers::Engine::new(arguments, device)?)))
 }
 
 #[cfg(feature = "sql")]
@@ -52,19 +53,19 @@ mod answers {
     };
 
     use super::StatementArgs;
-    use crate::device::Chosen as _;
+    use crate::device::{Chosen as _, DeviceChoice};
 
     /// Threads and memory of all statements.
     pub(super) struct Engine(Arc<SqlEngine>);
 
     impl Engine {
-        pub(super) fn new(arguments: StatementArgs) -> anyhow::Result<Self> {
+        pub(super) fn new(arguments: StatementArgs, device: DeviceChoice) -> anyhow::Result<Self> {
             let limits = SqlLimits {
                 memory_bytes: Some(arguments.sql_memory_limit.0),
                 time: Some(Duration::from_secs_f64(arguments.sql_time_limit)),
                 kept_bytes: None,
             };
-            let device = arguments.device.statements(None)?;
+            let device = device.statements(None)?;
             Ok(Self(Arc::new(SqlEngine::on_device(limits, device)?)))
         }
 

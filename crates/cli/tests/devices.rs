@@ -115,3 +115,58 @@ fn devices_are_listed_and_wrong_ones_are_errors() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("28,539 samples grouped on cpu"), "{said}");
 }
+
+#[test]
+fn a_device_is_accepted_before_and_after_a_command() {
+    let groups = ["trace", "n1024-p8", "--by", "location"];
+    let all = rows(&groups);
+    assert_eq!(rows(&[&["--device", "cpu"], &groups[..]].concat()), all);
+    let orders: [&[&str]; 3] = [
+        &["--device", "gpu:99", "trace", "n1024-p8", "--by", "location"],
+        &["trace", "--device", "gpu:99", "n1024-p8", "--by", "location"],
+        &["sql", "n1024-p8", "SELECT 1", "--device", "gpu:99"],
+    ];
+    for arguments in &orders[..if cfg!(feature = "sql") { 3 } else { 2 }] {
+        let output = parallax(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && said.contains("cannot use gpu:99"), "{said}");
+    }
+}
+
+#[test]
+fn a_command_without_work_for_a_device_says_so() {
+    let said_by = |arguments: &[&str]| {
+        let output = parallax(arguments);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    // A device that is not there is an error of every command, and no device is used otherwise.
+    let (code, said) = said_by(&["info", "n1024-p8", "--device", "gpu:99"]);
+    assert!(code == Some(1) && said.contains("cannot use gpu:99"), "{said}");
+    for device in ["auto", "cpu"] {
+        let (code, said) = said_by(&["info", "n1024-p8", "--device", device]);
+        assert!(code == Some(0) && !said.contains("computes on"), "{said}");
+    }
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/reactor");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_parallax"));
+    command.args(["info", "n1024-p8"]).current_dir(place).env("PARALLAX_DEVICE", "gpu:99");
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && !said.contains("gpu:99"), "{said}");
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn a_gpu_without_work_gets_one_note() {
+    use parallax_testkit::needs::{Without, skip};
+    if parallax_gpu::devices().is_empty() {
+        return skip(Without::Test, "no driver for Vulkan");
+    }
+    for arguments in
+        [&["--device", "gpu:0", "info", "n1024-p8"][..], &["trace", "n1024-p8", "--device", "gpu"]]
+    {
+        let output = parallax(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        assert_eq!(said.matches("it has no work for gpu:0").count(), 1, "{said}");
+    }
+}

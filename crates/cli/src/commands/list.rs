@@ -46,6 +46,17 @@ macro_rules! commands {
     (@pass $given:ident &) => { &$given };
 }
 
+impl Command {
+    /// Whether what was typed has work for the device of `--device`.
+    pub(super) fn uses_device(&self) -> bool {
+        match self {
+            Self::Trace(arguments) => arguments.uses_device(),
+            Self::Sql(_) | Self::Open(_) | Self::Devices(_) => true,
+            _ => false,
+        }
+    }
+}
+
 commands! {
     /// Contents of a database: program, locations, metrics, traces, issues.
     Info(info::InfoArgs, &) = info,

@@ -52,6 +52,7 @@ use parallax_service::{Control, OpenExperiment, Severity};
 use parallax_wire::TopRows;
 
 use crate::args::{Cli, Common, Database};
+use crate::device::{Chosen as _, DeviceChoice};
 use crate::open;
 use crate::output::{Format, Output};
 use crate::text::{Level, Notice, Rows, Style};
@@ -64,6 +65,8 @@ struct Context {
     is_quiet: bool,
     /// The format that was typed; that of `output` may come from the name of its file.
     typed_format: Option<Format>,
+    /// Where operations on many rows run.
+    device: DeviceChoice,
 }
 
 impl Context {
@@ -89,6 +92,7 @@ impl Context {
             control: open::control(common.quiet),
             is_quiet: common.quiet,
             typed_format: format,
+            device: common.device,
         }
     }
 
@@ -137,5 +141,13 @@ impl Context {
 /// Runs what was typed.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
     let context = Context::new(cli.common);
+    if cli.is_device_typed
+        && let DeviceChoice::Gpu(number) = context.device
+        && !cli.command.uses_device()
+    {
+        // Whoever asks for a device that is not there learns it from every command.
+        context.device.compute()?;
+        context.note(format!("this command computes on cpu: it has no work for gpu:{number}"));
+    }
     cli.command.run(&context)
 }

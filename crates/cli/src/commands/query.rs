@@ -11,7 +11,7 @@ use parallax_wire::{Cell, Cells};
 use super::Context;
 use crate::args::{Database, PartArgs, PruneArgs, nanoseconds};
 use crate::choice::names;
-use crate::device::{Chosen as _, DeviceChoice};
+use crate::device::Chosen as _;
 use crate::text::{Show, Style, TextTable, count, quantity};
 
 const EXAMPLES: &str = "\
@@ -112,13 +112,16 @@ pub(crate) struct TraceArgs {
     /// With --by: minimum duration of samples, such as 2ms or 1.5s.
     #[arg(long, value_name = "TIME", value_parser = nanoseconds, requires = "by")]
     min_duration: Option<u64>,
-    /// Device on which samples are grouped: auto, cpu, gpu or gpu:N (see `parallax devices`); the
-    /// result does not depend on it.
-    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "PARALLAX_DEVICE")]
-    device: DeviceChoice,
     /// With --by: print the device on which samples were grouped, and the reason.
     #[arg(long, requires = "by")]
     stats: bool,
+}
+
+impl TraceArgs {
+    /// Whether a device has something to do.
+    pub(super) fn uses_device(&self) -> bool {
+        self.by.is_some()
+    }
 }
 
 /// `trace --by`.
@@ -126,7 +129,7 @@ fn trace_groups(context: &Context, arguments: TraceArgs, by: TraceBy) -> anyhow:
     let PartArgs { database, profiles, window } = arguments.part;
     let min_ns = arguments.min_duration.unwrap_or(0);
     let request = TraceGroupsRequest { profiles, window, by, min_ns };
-    let opened = context.open(&database)?.with_compute(arguments.device.compute()?);
+    let opened = context.open(&database)?.with_compute(context.device.compute()?);
     let Answer { reply, tables, .. } = opened.answer(&request, &context.control)?;
     let table = tables.rows.into_table();
     context.output.emit_with(&table, |style, out| {

@@ -72,7 +72,7 @@ pub(super) fn serve(context: &Context, arguments: &OpenArgs) -> anyhow::Result<(
         bind: arguments.bind.clone(),
         port: arguments.port,
         follow: arguments.follow || arguments.live,
-        statements: statements(arguments.statements)?,
+        statements: statements(arguments.statements, context.device)?,
         on_access: arguments
             .verbose
             .then(|| Box::new(log) as Box<dyn Fn(AccessLogEntry) + Send + Sync>),

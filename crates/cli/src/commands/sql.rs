@@ -8,7 +8,6 @@ use clap::Args;
 use super::Context;
 use super::sql_cluster::ClusterPartsArgs;
 use crate::args::{Size, seconds};
-use crate::device::DeviceChoice;
 use crate::scaling::EnsembleArgs;
 
 const EXAMPLES: &str = "\
@@ -50,10 +49,6 @@ pub(crate) struct SqlArgs {
     /// Stop a statement that takes longer, in seconds.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<f64>,
-    /// Device for steps over traces that stay in memory: auto, cpu, gpu or gpu:N (see `parallax
-    /// devices`); the result does not depend on it.
-    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "PARALLAX_DEVICE")]
-    device: DeviceChoice,
     /// Memory of the device for columns that stay there from one statement to the next, such as
     /// 20GB. Half of its memory by default.
     #[arg(long, value_name = "SIZE")]
@@ -75,7 +70,7 @@ pub(super) fn sql(_: &Context, arguments: SqlArgs) -> anyhow::Result<()> {
     let SqlArgs { path, statement, memory_limit, keep, time_limit, stats, with, ensemble, .. } =
         arguments;
     let _ = (path, statement, memory_limit, keep, time_limit, stats, with, ensemble);
-    let _ = (arguments.device, arguments.keep_on_device);
+    let _ = arguments.keep_on_device;
     drop(arguments.parts);
     anyhow::bail!(
         "this parallax was built without the feature `sql`; build it with `--features sql`, or ask \
@@ -141,7 +136,7 @@ mod session {
             Some(address) => Some(cluster(address, &arguments)?),
             None => None,
         };
-        let device = arguments.device;
+        let device = context.device;
         let on = device.statements(arguments.keep_on_device.map(|size| size.0))?;
         let Sources { source, mut statistics, mut notes } = Sources::open(context, &arguments)?;
         let why = device.why_processor().filter(|_| statistics.is_some());
