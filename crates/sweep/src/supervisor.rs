@@ -469,7 +469,7 @@ mod tests {
         };
         // A tool that lives as long as the run.
         let (input, _tool) = io::pipe().unwrap();
-        let outcome = run(&order, input).unwrap();
+        let outcome = run(&order, input, &mut Vec::new()).unwrap();
         assert_eq!((outcome.exit_status, outcome.joules), (0, Some(3.5)));
         assert!(outcome.series.packages.is_empty());
         // Read at an interval, it is power as well.
@@ -478,7 +478,7 @@ mod tests {
         let mut sampled = Order { sample: Some(Duration::from_millis(5)), ..order.clone() };
         sampled.command = ["sh", "-c", script].map(str::to_owned).to_vec();
         let (input, _tool) = io::pipe().unwrap();
-        let outcome = run(&sampled, input).unwrap();
+        let outcome = run(&sampled, input, &mut Vec::new()).unwrap();
         assert_eq!(outcome.joules, Some(3.5));
         let power = &outcome.series.packages;
         assert!(power.len() > 2 && power[0].1 == 0.0, "{power:?}");
@@ -486,7 +486,10 @@ mod tests {
         let (from, until) = (outcome.start - 1.0, outcome.start + outcome.seconds + 1.0);
         assert!(power.iter().all(|sample| (from..until).contains(&sample.0)), "{power:?}");
         let (input, _tool) = io::pipe().unwrap();
-        assert_eq!(run(&Order { energy: None, ..order }, input).unwrap().joules, None);
+        assert_eq!(
+            run(&Order { energy: None, ..order }, input, &mut Vec::new()).unwrap().joules,
+            None
+        );
     }
 
     #[test]
@@ -528,7 +531,7 @@ mod tests {
             lock: lock.to_string_lossy().into_owned(),
         };
         let (input, _tool) = io::pipe().unwrap();
-        assert_eq!(run(&order, input).unwrap().exit_status, 0);
+        assert_eq!(run(&order, input, &mut Vec::new()).unwrap().exit_status, 0);
         assert_eq!(fs::read_to_string(seen).unwrap(), "userspace2000000");
         assert_eq!(fs::read_to_string(folder.join("scaling_governor")).unwrap(), "powersave");
         assert_eq!(fs::read_to_string(folder.join("scaling_setspeed")).unwrap(), "1000000");
