@@ -2,9 +2,10 @@
 //! processor. `events.py` has the same for pandas and Polars.
 //!
 //! ```text
-//! events [--device N] [--keep-loops] [--times] TRACES...
+//! events [--cpu-only | --device N] [--keep-loops] [--times] TRACES...
 //! ```
 //!
+//! With `--cpu-only` no GPU is needed: only the operations on the processor are measured.
 //! A line is tab-separated: who, traces, events, operation, seconds (median), checksum of the result.
 //! With `--times`, lines with `#` have the time of each kernel instead of those of the processor.
 
@@ -13,6 +14,10 @@ use std::time::{Duration, Instant};
 
 use parallax_columns as columns;
 use parallax_gpu::{Gpu, GpuError, Options};
+
+/// As in the program, which keeps the pages of columns that are freed (ADR 0010).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const EVENTS_OF_A_TRACE: u64 = 1300;
 const CONTEXTS: u64 = 1000;
@@ -256,27 +261,34 @@ fn kernels(gpu: &Gpu, traces: u64, len: usize, operation: &str) -> Result<(), Gp
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut options = Options::default();
-    let (mut device, mut sizes) = (0, Vec::new());
+    let (mut device, mut is_cpu_only, mut sizes) = (0, false, Vec::new());
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--device" => device = arguments.next().unwrap_or_default().parse()?,
+            "--cpu-only" => is_cpu_only = true,
             "--keep-loops" => options.keeps_loops = true,
             "--times" => options.is_timed = true,
             traces => sizes.push(traces.parse::<u64>()?),
         }
     }
-    for found in parallax_gpu::devices() {
-        eprintln!("{found:?}");
-    }
-    let gpu = Gpu::open_with(device, options)?;
+    let gpu = if is_cpu_only {
+        None
+    } else {
+        for found in parallax_gpu::devices() {
+            eprintln!("{found:?}");
+        }
+        Some(Gpu::open_with(device, options)?)
+    };
     for traces in sizes {
         let e = events(traces);
         if !options.is_timed {
             on_cpu(traces, &e)?;
         }
-        on_gpu(&gpu, traces, &e)?;
-        gpu.release();
+        if let Some(gpu) = &gpu {
+            on_gpu(gpu, traces, &e)?;
+            gpu.release();
+        }
     }
     Ok(())
 }
