@@ -5,6 +5,9 @@
 //! Results never depend on which: each function keeps the order of its input.
 
 /// Applies `work` to each item and keeps the order.
+///
+/// A single item is done by the calling thread: waking another one and waiting for it takes longer than
+/// most work on small data.
 pub fn map<T, R, F>(items: Vec<T>, work: F) -> Vec<R>
 where
     T: Send,
@@ -14,6 +17,9 @@ where
     #[cfg(feature = "threads")]
     {
         use rayon::prelude::*;
+        if items.len() <= 1 {
+            return items.into_iter().map(work).collect();
+        }
         items.into_par_iter().map(work).collect()
     }
     #[cfg(not(feature = "threads"))]

@@ -1,10 +1,8 @@
 //! Rows whose values are in a range, and values by the numbers of their rows.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
-use parallax_base::threads;
-
-use crate::pieces::{concat, map_pieces, pieces, row};
+use crate::pieces::{concat, filled, map_pieces, row};
 
 /// The numbers of the rows whose values are in `range`, ascending.
 ///
@@ -41,35 +39,48 @@ const BLOCK: usize = 1024;
 /// When there is no row with one of the numbers.
 #[must_use]
 pub fn gather<T: Copy + Default + Sync + Send>(values: &[T], rows: &[u32]) -> Vec<T> {
-    let mut out = vec![T::default(); rows.len()];
-    let mut rest = out.as_mut_slice();
-    let mut work = Vec::new();
-    for piece in pieces(rows.len()) {
-        let (here, others) = rest.split_at_mut(piece.len());
-        work.push((here, &rows[piece]));
-        rest = others;
-    }
-    threads::map(work, |(here, rows)| {
-        for (value, &row) in here.iter_mut().zip(rows) {
-            *value = values[row as usize];
+    let (out, _) = filled(rows.len(), |piece, here: &mut [T]| {
+        for (here, rows) in here.chunks_mut(BLOCK).zip(rows[piece].chunks(BLOCK)) {
+            match consecutive(rows) {
+                Some(rows) => here.copy_from_slice(&values[rows]),
+                None => {
+                    for (value, &row) in here.iter_mut().zip(rows) {
+                        *value = values[row as usize];
+                    }
+                }
+            }
         }
     });
     out
+}
+
+/// The rows as a range, where each is the one after that before it: a filter that keeps nearly all, or
+/// the left side of a join in which every row has one partner.
+fn consecutive(rows: &[u32]) -> Option<Range<usize>> {
+    let (&first, &last) = (rows.first()?, rows.last()?);
+    let range = first as usize..last as usize + 1;
+    // All are compared, without branches, so that it is done for several at a time.
+    let differ = || rows.iter().zip(first..).fold(0, |bits, (&row, at)| bits | (row ^ at));
+    (range.len() == rows.len() && differ() == 0).then_some(range)
 }
 
 /// `ends` less `starts`, row by row; 0 where something ends before it starts.
 #[must_use]
 pub fn durations(starts: &[u64], ends: &[u64]) -> Vec<u64> {
     let len = starts.len().min(ends.len());
-    concat(&map_pieces(len, |piece| {
-        let ends = &ends[piece.clone()];
-        ends.iter().zip(&starts[piece]).map(|(end, start)| end.saturating_sub(*start)).collect()
-    }))
+    let (out, _) = filled(len, |piece, here| {
+        let times = ends[piece.clone()].iter().zip(&starts[piece]);
+        for (time, (end, start)) in here.iter_mut().zip(times) {
+            *time = end.saturating_sub(*start);
+        }
+    });
+    out
 }
 
 /// The same values with 64 bits.
 pub(crate) fn widened(values: &[u32]) -> Vec<u64> {
-    concat(&map_pieces(values.len(), |piece| {
-        values[piece].iter().map(|&value| value.into()).collect()
-    }))
+    let (out, _) = filled(values.len(), |piece, here| {
+        here.iter_mut().zip(&values[piece]).for_each(|(wide, &value)| *wide = value.into());
+    });
+    out
 }

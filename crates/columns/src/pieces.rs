@@ -27,6 +27,24 @@ pub(crate) fn map_pieces<R: Send>(
     threads::map(pieces(len), work)
 }
 
+/// A column of so many values, of which `work` writes those of each piece where they stay: memory is
+/// touched once, by the thread that has the values. Also what `work` gives for each piece, in order.
+pub(crate) fn filled<T: Copy + Default + Send, R: Send>(
+    len: usize,
+    work: impl Fn(Range<usize>, &mut [T]) -> R + Send + Sync,
+) -> (Vec<T>, Vec<R>) {
+    let mut out = vec![T::default(); len];
+    let mut rest = out.as_mut_slice();
+    let mut parts = Vec::new();
+    for piece in pieces(len) {
+        let (here, others) = rest.split_at_mut(piece.len());
+        parts.push((piece, here));
+        rest = others;
+    }
+    let given = threads::map(parts, |(piece, here)| work(piece, here));
+    (out, given)
+}
+
 /// The parts one after the other.
 pub(crate) fn concat<T: Copy + Default + Send + Sync>(parts: &[Vec<T>]) -> Vec<T> {
     let mut out = vec![T::default(); parts.iter().map(Vec::len).sum()];

@@ -130,3 +130,15 @@ fn events_are_summarised_by_their_durations() {
     let parts = [first, second].map(|part| summarise(&part, Keys::Both, 0));
     assert_eq!(Groups::merged(parts), summarise(&events, Keys::Both, 0));
 }
+
+#[test]
+fn rows_that_follow_each_other_are_gathered_like_any_others() {
+    let values: Vec<u64> = (0..5000).map(|i| i * 7).collect();
+    let mut rows: Vec<u32> = (900..4900).collect();
+    let plain = |rows: &[u32]| rows.iter().map(|&row| u64::from(row) * 7).collect::<Vec<_>>();
+    assert_eq!(gather(&values, &rows), plain(&rows));
+    // The ends are those of a range, and what is between them is not in its order.
+    rows.swap(10, 20);
+    rows[2100] = 2;
+    assert_eq!(gather(&values, &rows), plain(&rows));
+}
