@@ -74,7 +74,6 @@ test("a maximised panel fills the window after a reload as well, and is restored
   await seesTree(page);
   const widest = (): Promise<number> => page.locator("[data-panel]").evaluateAll((all) => Math.max(...all.map((one) => one.clientWidth)));
   const shared = await widest();
-  await page.getByRole("tab", { name: "Tree" }).click();
   const address = page.url();
   await page.keyboard.press("Alt+m");
   await expect.poll(widest).toBeGreaterThan(shared + 100);
