@@ -181,7 +181,11 @@ test("rows of several runs lead to their region", async ({ page }) => {
     await run(page, view, statement);
     const { rows } = ask("sql", RUNS[0] ?? "", statement, "--with", ...RUNS.slice(1));
     await expect(view.getByTestId("sql-name")).toHaveText(rows.map((row) => String(row["name"])));
+    // The table has the number of a region: its id is asked for before it is selected.
+    await expect(page.locator("html[data-address-behind]")).toHaveCount(0);
+    const before = page.url();
     await view.getByTestId("sql-name").nth(1).click();
+    await stateInAddress(page, before);
     await view.getByRole("button", { name: "Insert" }).click();
     await expect(page.getByRole("menuitem", { name: "The selected region" })).toContainText("region = '");
   } finally {
