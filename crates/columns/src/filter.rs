@@ -39,7 +39,7 @@ const BLOCK: usize = 1024;
 /// When there is no row with one of the numbers.
 #[must_use]
 pub fn gather<T: Copy + Default + Sync + Send>(values: &[T], rows: &[u32]) -> Vec<T> {
-    let (out, _) = filled(rows.len(), |piece, here: &mut [T]| {
+    filled(rows.len(), |piece, here: &mut [T]| {
         for (here, rows) in here.chunks_mut(BLOCK).zip(rows[piece].chunks(BLOCK)) {
             match consecutive(rows) {
                 Some(rows) => here.copy_from_slice(&values[rows]),
@@ -50,8 +50,7 @@ pub fn gather<T: Copy + Default + Sync + Send>(values: &[T], rows: &[u32]) -> Ve
                 }
             }
         }
-    });
-    out
+    })
 }
 
 /// The rows as a range, where each is the one after that before it: a filter that keeps nearly all, or
@@ -68,19 +67,17 @@ fn consecutive(rows: &[u32]) -> Option<Range<usize>> {
 #[must_use]
 pub fn durations(starts: &[u64], ends: &[u64]) -> Vec<u64> {
     let len = starts.len().min(ends.len());
-    let (out, _) = filled(len, |piece, here| {
+    filled(len, |piece, here| {
         let times = ends[piece.clone()].iter().zip(&starts[piece]);
         for (time, (end, start)) in here.iter_mut().zip(times) {
             *time = end.saturating_sub(*start);
         }
-    });
-    out
+    })
 }
 
 /// The same values with 64 bits.
 pub(crate) fn widened(values: &[u32]) -> Vec<u64> {
-    let (out, _) = filled(values.len(), |piece, here| {
+    filled(values.len(), |piece, here| {
         here.iter_mut().zip(&values[piece]).for_each(|(wide, &value)| *wide = value.into());
-    });
-    out
+    })
 }

@@ -28,11 +28,11 @@ pub(crate) fn map_pieces<R: Send>(
 }
 
 /// A column of so many values, of which `work` writes those of each piece where they stay: memory is
-/// touched once, by the thread that has the values. Also what `work` gives for each piece, in order.
-pub(crate) fn filled<T: Copy + Default + Send, R: Send>(
+/// touched once, by the thread that has the values.
+pub(crate) fn filled<T: Copy + Default + Send>(
     len: usize,
-    work: impl Fn(Range<usize>, &mut [T]) -> R + Send + Sync,
-) -> (Vec<T>, Vec<R>) {
+    work: impl Fn(Range<usize>, &mut [T]) + Send + Sync,
+) -> Vec<T> {
     let mut out = vec![T::default(); len];
     let mut rest = out.as_mut_slice();
     let mut parts = Vec::new();
@@ -41,8 +41,8 @@ pub(crate) fn filled<T: Copy + Default + Send, R: Send>(
         parts.push((piece, here));
         rest = others;
     }
-    let given = threads::map(parts, |(piece, here)| work(piece, here));
-    (out, given)
+    threads::map(parts, |(piece, here)| work(piece, here));
+    out
 }
 
 /// The parts one after the other.
