@@ -21,9 +21,7 @@ fn count(
     var sum = 0u;
 #for J
         let i = base + J * WG;
-        if (i < P.n) {
-            sum += select(0u, 1u, keep(i));
-        }
+        sum += select(0u, 1u, keep(min(i, P.n - 1u)) & (i < P.n));
 #end
     sum = subgroupAdd(sum);
     if (lane == 0u) {
@@ -55,9 +53,7 @@ fn emit(
     var mine = 0u;
 #for J
         let i = base + J * WG;
-        if (i < P.n) {
-            mine |= select(0u, 1u << J, keep(i));
-        }
+        mine |= select(0u, 1u << J, keep(min(i, P.n - 1u)) & (i < P.n));
 #end
     for (var j = 0u; j < ITEMS; j++) {
         let mask = mask_of(((mine >> j) & 1u) == 1u);

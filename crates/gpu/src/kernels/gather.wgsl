@@ -8,9 +8,7 @@
 @group(0) @binding(6) var<storage, read> minus: array<vec2<u32>>;
 @group(0) @binding(7) var<storage, read_write> bits: array<atomic<u32>>;
 
-fn base_of(workgroup: vec3<u32>, grid: vec3<u32>, local: u32) -> u32 {
-    return tile_of(workgroup, grid) * TILE + local;
-}
+// Invocations behind the last element do that one again, with the same result.
 
 // a is the last row: whoever names a row behind it gets that one, and nothing out of bounds is read.
 @compute @workgroup_size(WG)
@@ -19,12 +17,21 @@ fn gather_u32(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let base = base_of(workgroup, grid, local);
+    let tile = tile_of(workgroup, grid);
+    if (tile >= P.tiles) {
+        return;
+    }
+    let base = tile * TILE + local;
+    var row: array<u32, ITEMS>;
+    var value: array<u32, ITEMS>;
 #for J
-        let i = base + J * WG;
-        if (i < P.n) {
-            narrow_out[i] = narrow[min(numbers[i], P.a)];
-        }
+        row[J] = min(numbers[min(base + J * WG, P.n - 1u)], P.a);
+#end
+#for J
+        value[J] = narrow[row[J]];
+#end
+#for J
+        narrow_out[min(base + J * WG, P.n - 1u)] = value[J];
 #end
 }
 
@@ -34,12 +41,21 @@ fn gather_u64(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let base = base_of(workgroup, grid, local);
+    let tile = tile_of(workgroup, grid);
+    if (tile >= P.tiles) {
+        return;
+    }
+    let base = tile * TILE + local;
+    var row: array<u32, ITEMS>;
+    var value: array<vec2<u32>, ITEMS>;
 #for J
-        let i = base + J * WG;
-        if (i < P.n) {
-            wide_out[i] = wide[min(numbers[i], P.a)];
-        }
+        row[J] = min(numbers[min(base + J * WG, P.n - 1u)], P.a);
+#end
+#for J
+        value[J] = wide[row[J]];
+#end
+#for J
+        wide_out[min(base + J * WG, P.n - 1u)] = value[J];
 #end
 }
 
@@ -50,17 +66,26 @@ fn word(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let base = base_of(workgroup, grid, local);
+    let tile = tile_of(workgroup, grid);
+    if (tile >= P.tiles) {
+        return;
+    }
+    let base = tile * TILE + local;
+    var row: array<u32, ITEMS>;
+    var value: array<vec2<u32>, ITEMS>;
 #for J
-        let i = base + J * WG;
-        if (i < P.n) {
-            var at = i;
-            if (P.b == 1u) {
-                at = numbers[i];
-            }
-            let value = wide[at];
-            narrow_out[i] = select(value.y, value.x, P.a == 0u);
-        }
+        row[J] = min(base + J * WG, P.n - 1u);
+#end
+    if (P.b == 1u) {
+#for J
+        row[J] = numbers[row[J]];
+#end
+    }
+#for J
+        value[J] = wide[row[J]];
+#end
+#for J
+        narrow_out[min(base + J * WG, P.n - 1u)] = select(value[J].y, value[J].x, P.a == 0u);
 #end
 }
 
@@ -71,12 +96,17 @@ fn widen(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let base = base_of(workgroup, grid, local);
+    let tile = tile_of(workgroup, grid);
+    if (tile >= P.tiles) {
+        return;
+    }
+    let base = tile * TILE + local;
+    var value: array<u32, ITEMS>;
 #for J
-        let i = base + J * WG;
-        if (i < P.n) {
-            wide_out[i] = vec2(narrow[i], 0u);
-        }
+        value[J] = narrow[min(base + J * WG, P.n - 1u)];
+#end
+#for J
+        wide_out[min(base + J * WG, P.n - 1u)] = vec2(value[J], 0u);
 #end
 }
 
@@ -87,15 +117,20 @@ fn subtract(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let base = base_of(workgroup, grid, local);
+    let tile = tile_of(workgroup, grid);
+    if (tile >= P.tiles) {
+        return;
+    }
+    let base = tile * TILE + local;
+    var a: array<vec2<u32>, ITEMS>;
+    var b: array<vec2<u32>, ITEMS>;
 #for J
-        let i = base + J * WG;
-        if (i < P.n) {
-            let a = wide[i];
-            let b = minus[i];
-            let less_by = vec2(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x));
-            wide_out[i] = select(less_by, vec2(0u), less(a, b));
-        }
+        a[J] = wide[min(base + J * WG, P.n - 1u)];
+        b[J] = minus[min(base + J * WG, P.n - 1u)];
+#end
+#for J
+        wide_out[min(base + J * WG, P.n - 1u)] =
+            select(difference_of(a[J], b[J]), vec2(0u), less(a[J], b[J]));
 #end
 }
 
@@ -108,7 +143,7 @@ fn bits_u64(
     @builtin(local_invocation_index) local: u32,
     @builtin(subgroup_invocation_id) subgroup_lane: u32,
 ) {
-    let base = base_of(workgroup, grid, local);
+    let base = tile_of(workgroup, grid) * TILE + local;
     let one = wide[0];
     var differing = vec2(0u);
     var any = vec2(0u);
@@ -134,7 +169,7 @@ fn bits_u32(
     @builtin(local_invocation_index) local: u32,
     @builtin(subgroup_invocation_id) subgroup_lane: u32,
 ) {
-    let base = base_of(workgroup, grid, local);
+    let base = tile_of(workgroup, grid) * TILE + local;
     let one = narrow[0];
     var differing = 0u;
     var any = 0u;

@@ -26,15 +26,16 @@ fn lower_bound(key: u32) -> u32 {
     return low;
 }
 
-// Where the rows with a key begin in `order`, and how many there are.
-fn rows_of(key: u32) -> vec2<u32> {
-    if (P.a == 1u) {
-        if (key < P.b || key > P.c) {
-            return vec2(0u);
-        }
-        let start = starts[key - P.b];
-        return vec2(start, starts[key - P.b + 1u] - start);
-    }
+// Where the rows with a key begin in `order`, and how many there are; with a = 1.
+fn rows_listed(key: u32) -> vec2<u32> {
+    let at = clamp(key, P.b, P.c) - P.b;
+    let start = starts[at];
+    let end = starts[at + 1u];
+    return select(vec2(0u), vec2(start, end - start), (key >= P.b) & (key <= P.c));
+}
+
+// The same, with a = 0.
+fn rows_searched(key: u32) -> vec2<u32> {
     let start = lower_bound(key);
     if (start == P.c || sorted[start] != key) {
         return vec2(0u);
@@ -72,17 +73,30 @@ fn count(
     }
     workgroupBarrier();
     let base = tile * TILE + subgroup * size + lane;
-    var sum = 0u;
+    var key: array<u32, ITEMS>;
+    var rows: array<u32, ITEMS>;
 #for J
-        let i = base + J * WG;
-        if (i < P.n) {
-            let rows = rows_of(keys[i]).y;
-            if (rows > MOST) {
-                atomicStore(&excess, 1u);
-            }
-            sum += min(rows, MOST);
-        }
+        key[J] = keys[min(base + J * WG, P.n - 1u)];
 #end
+    if (P.a == 1u) {
+#for J
+        rows[J] = rows_listed(key[J]).y;
+#end
+    } else {
+#for J
+        rows[J] = rows_searched(key[J]).y;
+#end
+    }
+    var sum = 0u;
+    var most = 0u;
+#for J
+        let here = select(0u, rows[J], base + J * WG < P.n);
+        sum += min(here, MOST);
+        most = max(most, here);
+#end
+    if (most > MOST) {
+        atomicStore(&excess, 1u);
+    }
     sum = subgroupAdd(sum);
     if (lane == 0u) {
         parts[subgroup] = sum;
@@ -110,14 +124,23 @@ fn emit(
         return;
     }
     let base = tile * TILE + subgroup * size + lane;
+    var key: array<u32, ITEMS>;
     var rows: array<vec2<u32>, ITEMS>;
     var before: array<u32, ITEMS>;
 #for J
-        let i = base + J * WG;
-        rows[J] = vec2(0u);
-        if (i < P.n) {
-            rows[J] = rows_of(keys[i]);
-        }
+        key[J] = keys[min(base + J * WG, P.n - 1u)];
+#end
+    if (P.a == 1u) {
+#for J
+        rows[J] = rows_listed(key[J]);
+#end
+    } else {
+#for J
+        rows[J] = rows_searched(key[J]);
+#end
+    }
+#for J
+        rows[J].y = select(0u, rows[J].y, base + J * WG < P.n);
         let sum = sum_to(rows[J].y, lane, size);
         before[J] = sum - rows[J].y;
         if (lane == size - 1u) {

@@ -2,5 +2,5 @@
 @group(0) @binding(3) var<storage, read> minor: array<u32>;
 
 fn keep(i: u32) -> bool {
-    return i == 0u || minor[i] != minor[i - 1u];
+    return (i == 0u) | (minor[i] != minor[max(i, 1u) - 1u]);
 }

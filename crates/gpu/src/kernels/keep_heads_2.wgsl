@@ -3,5 +3,6 @@
 @group(0) @binding(4) var<storage, read> major: array<u32>;
 
 fn keep(i: u32) -> bool {
-    return i == 0u || minor[i] != minor[i - 1u] || major[i] != major[i - 1u];
+    let before = max(i, 1u) - 1u;
+    return (i == 0u) | (minor[i] != minor[before]) | (major[i] != major[before]);
 }

@@ -4,5 +4,5 @@
 
 fn keep(i: u32) -> bool {
     let value = wide[i] ^ vec2(0u, 0x80000000u);
-    return !less(value, vec2(P.a, P.b)) && !less(vec2(P.c, P.d), value);
+    return !less(value, vec2(P.a, P.b)) & !less(vec2(P.c, P.d), value);
 }

@@ -3,5 +3,5 @@
 
 fn keep(i: u32) -> bool {
     let value = narrow[i];
-    return value >= P.a && value <= P.c;
+    return (value >= P.a) & (value <= P.c);
 }

@@ -3,5 +3,5 @@
 
 fn keep(i: u32) -> bool {
     let value = wide[i];
-    return !less(value, vec2(P.a, P.b)) && !less(vec2(P.c, P.d), value);
+    return !less(value, vec2(P.a, P.b)) & !less(vec2(P.c, P.d), value);
 }

@@ -7,6 +7,8 @@
 @group(0) @binding(4) var<storage, read> minus: array<vec2<u32>>;
 @group(0) @binding(5) var<storage, read_write> wide_out: array<vec2<u32>>;
 
+// Invocations behind the last element do that one again, with the same result.
+
 // `wide` less `minus`, without the bits that are too many.
 @compute @workgroup_size(WG)
 fn difference(
@@ -14,14 +16,19 @@ fn difference(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let base = tile_of(workgroup, grid) * TILE + local;
+    let tile = tile_of(workgroup, grid);
+    if (tile >= P.tiles) {
+        return;
+    }
+    let base = tile * TILE + local;
+    var a: array<vec2<u32>, ITEMS>;
+    var b: array<vec2<u32>, ITEMS>;
 #for J
-        let i = base + J * WG;
-        if (i < P.n) {
-            let a = wide[i];
-            let b = minus[i];
-            wide_out[i] = vec2(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x));
-        }
+        a[J] = wide[min(base + J * WG, P.n - 1u)];
+        b[J] = minus[min(base + J * WG, P.n - 1u)];
+#end
+#for J
+        wide_out[min(base + J * WG, P.n - 1u)] = difference_of(a[J], b[J]);
 #end
 }
 
@@ -32,12 +39,17 @@ fn turn_u32(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let base = tile_of(workgroup, grid) * TILE + local;
+    let tile = tile_of(workgroup, grid);
+    if (tile >= P.tiles) {
+        return;
+    }
+    let base = tile * TILE + local;
+    var value: array<u32, ITEMS>;
 #for J
-        let i = base + J * WG;
-        if (i < P.n) {
-            narrow_out[i] = narrow[i] ^ P.a;
-        }
+        value[J] = narrow[min(base + J * WG, P.n - 1u)];
+#end
+#for J
+        narrow_out[min(base + J * WG, P.n - 1u)] = value[J] ^ P.a;
 #end
 }
 
@@ -48,11 +60,16 @@ fn turn_u64(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let base = tile_of(workgroup, grid) * TILE + local;
+    let tile = tile_of(workgroup, grid);
+    if (tile >= P.tiles) {
+        return;
+    }
+    let base = tile * TILE + local;
+    var value: array<vec2<u32>, ITEMS>;
 #for J
-        let i = base + J * WG;
-        if (i < P.n) {
-            wide_out[i] = wide[i] ^ vec2(P.a, P.b);
-        }
+        value[J] = wide[min(base + J * WG, P.n - 1u)];
+#end
+#for J
+        wide_out[min(base + J * WG, P.n - 1u)] = value[J] ^ vec2(P.a, P.b);
 #end
 }

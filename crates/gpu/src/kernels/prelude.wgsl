@@ -6,6 +6,10 @@
 //
 // Which elements an invocation has follows from its subgroup and its lane, never from its local
 // index: how these belong together is not defined.
+//
+// Loads come first, for all elements of an invocation, and without branches: an invocation behind the
+// last element loads that one, and `&` and `|` stand for `&&` and `||`, which are branches. Behind
+// branches drivers put each load where it is used, and wait for one after the other.
 
 const TILE = WG * ITEMS;
 
@@ -68,5 +72,10 @@ fn scan_parts(len: u32, subgroup: u32, lane: u32, size: u32) {
 }
 
 fn less(a: vec2<u32>, b: vec2<u32>) -> bool {
-    return a.y < b.y || (a.y == b.y && a.x < b.x);
+    return (a.y < b.y) | ((a.y == b.y) & (a.x < b.x));
+}
+
+// `a` less `b`, without the bits that are too many.
+fn difference_of(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    return vec2(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x));
 }
