@@ -2,18 +2,20 @@
 //! processor. `events.py` has the same for pandas and Polars.
 //!
 //! ```text
-//! events [--cpu-only | --device N] [--keep-loops] [--times] TRACES...
+//! events [--cpu-only | --device N] [--keep-loops] [--times] [--tune] TRACES...
 //! ```
 //!
 //! With `--cpu-only` no GPU is needed: only the operations on the processor are measured.
 //! A line is tab-separated: who, traces, events, operation, seconds (median), checksum of the result.
 //! With `--times`, lines with `#` have the time of each kernel instead of those of the processor.
+//! With `--tune`, only sorts are measured, with digits and tiles of many sizes: which is fastest depends
+//! on the device.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use parallax_columns as columns;
-use parallax_gpu::{Gpu, GpuError, Options};
+use parallax_gpu::{Gpu, GpuError, Options, SortShape};
 
 /// As in the program, which keeps the pages of columns that are freed (ADR 0010).
 #[global_allocator]
@@ -259,15 +261,47 @@ fn kernels(gpu: &Gpu, traces: u64, len: usize, operation: &str) -> Result<(), Gp
     Ok(())
 }
 
+/// Sorts of starts and of contexts, each way that the device can; each result is compared with that of
+/// the processor.
+fn tune(device: usize, options: Options, traces: u64, e: &Events) -> Result<(), GpuError> {
+    let right = [checksum(&columns::sort(&e.start)), checksum(&columns::sort_u32(&e.context))];
+    for digit_bits in [4, 5, 6, 7, 8] {
+        for (workgroup, items) in [(128, 16), (256, 8), (256, 16), (256, 24), (512, 8), (512, 16)] {
+            let sort = SortShape { digit_bits, workgroup, items };
+            let gpu = match Gpu::open_with(device, Options { sort: Some(sort), ..options }) {
+                Ok(gpu) => gpu,
+                Err(GpuError::Unsupported { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            let (start, context) = (gpu.upload(&e.start)?, gpu.upload(&e.context)?);
+            let of_start = timed(|| gpu.sort(&start).and_then(|rows| gpu.wait().map(|()| rows)))?;
+            let name = format!("sort, {digit_bits} bits, {workgroup} x {items}");
+            kernels(&gpu, traces, e.start.len(), &name)?;
+            let of_context =
+                timed(|| gpu.sort_u32(&context).and_then(|rows| gpu.wait().map(|()| rows)))?;
+            let results = [("start", of_start), ("context", of_context)];
+            for ((key, (t, rows)), right) in results.into_iter().zip(right) {
+                let check = checksum(&gpu.download(&rows)?);
+                if check != right {
+                    return Err(GpuError::Failed(format!("{name}: another order by {key}")));
+                }
+                line("gpu", traces, e.start.len(), &format!("{name}, by {key}"), t, check);
+            }
+        }
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut options = Options::default();
-    let (mut device, mut is_cpu_only, mut sizes) = (0, false, Vec::new());
+    let (mut device, mut is_cpu_only, mut is_tuned, mut sizes) = (0, false, false, Vec::new());
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--device" => device = arguments.next().unwrap_or_default().parse()?,
             "--cpu-only" => is_cpu_only = true,
             "--keep-loops" => options.keeps_loops = true,
+            "--tune" => is_tuned = true,
             "--times" => options.is_timed = true,
             traces => sizes.push(traces.parse::<u64>()?),
         }
@@ -282,6 +316,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     for traces in sizes {
         let e = events(traces);
+        if is_tuned {
+            tune(device, options, traces, &e)?;
+            continue;
+        }
         if !options.is_timed {
             on_cpu(traces, &e)?;
         }

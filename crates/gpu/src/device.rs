@@ -65,6 +65,20 @@ pub struct Options {
     pub is_timed: bool,
     /// So many groups are summed at once; by default as many as there is room for.
     pub groups_at_once: Option<usize>,
+    /// How sorts go about it. For tests and measurements.
+    pub sort: Option<SortShape>,
+}
+
+/// How a sort goes about it: what is fastest depends on the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SortShape {
+    /// Bits that keys are put in order by in one pass, 1 to 8: with more there are fewer passes, and
+    /// shorter runs of keys that are written at once.
+    pub digit_bits: u32,
+    /// Invocations of a workgroup.
+    pub workgroup: u32,
+    /// Keys of each invocation, 1 to 32.
+    pub items: u32,
 }
 
 fn adapters() -> Vec<wgpu::Adapter> {
@@ -136,6 +150,7 @@ pub struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) shape: Shape,
+    pub(crate) sorting: Shape,
     pub(crate) pool: Pool,
     info: DeviceInfo,
     /// Bytes of its memory, where the driver says so.
@@ -188,7 +203,9 @@ impl Gpu {
         }
         let mut shape = Shape::of(about.subgroup_min_size, about.subgroup_max_size);
         shape.is_unrolled = !options.keeps_loops;
-        // What is tested with checks of bounds is tested without the barrier, too.
+        // What is tested with checks of bounds is tested without the barrier, and with the sets that
+        // large subgroups need, too.
+        shape.is_narrow &= !options.checks_bounds;
         shape.has_barrier =
             adapter.features().contains(wgpu::Features::SUBGROUP_BARRIER) && !options.checks_bounds;
         let barrier = if shape.has_barrier {
@@ -197,9 +214,21 @@ impl Gpu {
             wgpu::Features::empty()
         };
         let limits = adapter.limits();
-        if limits.max_compute_workgroup_storage_size < shape.shared_bytes() {
+        if !shape.fits(&limits) {
             return Err(lacks("32 KiB of memory that a workgroup shares"));
         }
+        let subgroups = (about.subgroup_min_size, about.subgroup_max_size);
+        let sorting = match options.sort {
+            Some(chosen) => shape
+                .sorting(subgroups, chosen)
+                .filter(|sorting| sorting.fits(&limits))
+                .ok_or_else(|| lacks("what this way of sorting needs"))?,
+            // Larger tiles have longer runs of each digit.
+            None => shape
+                .sorting(subgroups, SortShape { digit_bits: 8, workgroup: 512, items: 16 })
+                .filter(|sorting| subgroups.0 >= 32 && sorting.fits(&limits))
+                .unwrap_or(shape),
+        };
         let can_time =
             options.is_timed && adapter.features().contains(wgpu::Features::TIMESTAMP_QUERY);
         let timed =
@@ -230,6 +259,7 @@ impl Gpu {
             device,
             queue,
             shape,
+            sorting,
             pool: Pool::default(),
             info,
             memory_bytes,
@@ -291,7 +321,7 @@ impl Gpu {
 
     #[expect(unsafe_code, reason = "kernels without bounds checks")]
     fn compile(&self, module: Module) -> wgpu::ShaderModule {
-        let source = wgpu::ShaderSource::Wgsl(module.source(self.shape).into());
+        let source = wgpu::ShaderSource::Wgsl(module.source(self.shape_of(module)).into());
         let descriptor = wgpu::ShaderModuleDescriptor { label: None, source };
         if self.options.checks_bounds {
             return self.device.create_shader_module(descriptor);
@@ -314,6 +344,11 @@ impl Gpu {
     /// Tiles of `len` elements.
     pub(crate) fn tiles(&self, len: u32) -> u32 {
         len.div_ceil(self.shape.tile())
+    }
+
+    /// The sizes that the kernels of a module are compiled for.
+    pub(crate) fn shape_of(&self, module: Module) -> Shape {
+        if module.is_of_sort() { self.sorting } else { self.shape }
     }
 }
 
@@ -338,7 +373,7 @@ impl Commands<'_> {
         params: Params,
         buffers: &[(u32, &wgpu::Buffer)],
     ) {
-        let tiles = self.gpu.tiles(params.0);
+        let tiles = params.0.div_ceil(self.gpu.shape_of(module).tile());
         self.dispatch((module, entry), params, buffers, tiles);
     }
 
@@ -365,7 +400,7 @@ impl Commands<'_> {
         }
         let device = &self.gpu.device;
         let pipeline = self.gpu.pipeline(module, entry);
-        let words = [len, self.gpu.tiles(len), a, b, c, d, e, f];
+        let words = [len, len.div_ceil(self.gpu.shape_of(module).tile()), a, b, c, d, e, f];
         let params = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
             label: None,
             contents: bytemuck::cast_slice(&words),

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::SortShape;
+
 /// The sizes that kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
@@ -15,32 +17,75 @@ pub(crate) struct Shape {
     pub(crate) has_barrier: bool,
     /// Whether loops over the elements of an invocation are written out.
     pub(crate) is_unrolled: bool,
+    /// Elements of each invocation.
+    pub(crate) items: u32,
+    /// Bits that one pass of a sort orders by.
+    pub(crate) digit_bits: u32,
 }
 
-/// Elements of each invocation.
-pub(crate) const ITEMS: u32 = 16;
+/// Tiles whose digits are summed by one workgroup.
+pub(crate) const CHUNK: u32 = 64;
 
 impl Shape {
-    /// For subgroups of these sizes. Shared memory has room for the digits of eight subgroups.
+    /// For subgroups of these sizes.
     pub(crate) fn of(smallest: u32, largest: u32) -> Self {
-        let workgroup = (8 * smallest).clamp(64.max(largest), 256);
+        Self::new(smallest, largest, (8 * smallest).clamp(64.max(largest), 256))
+    }
+
+    /// For subgroups of these sizes.
+    pub(crate) fn new(smallest: u32, largest: u32, workgroup: u32) -> Self {
         Self {
             workgroup,
             warps: workgroup.div_ceil(smallest.max(1)),
             is_narrow: largest <= 32,
             has_barrier: false,
             is_unrolled: true,
+            items: 16,
+            digit_bits: 8,
         }
+    }
+
+    /// For sorts on the same device; none where workgroups do not consist of whole subgroups.
+    pub(crate) fn sorting(
+        self,
+        (smallest, largest): (u32, u32),
+        chosen: SortShape,
+    ) -> Option<Self> {
+        let SortShape { digit_bits, workgroup, items } = chosen;
+        let Self { is_narrow, has_barrier, is_unrolled, .. } = self;
+        let shape = Self::new(smallest, largest, workgroup);
+        let is_whole = workgroup > 0 && workgroup.is_multiple_of(largest);
+        (is_whole && (1..=8).contains(&digit_bits) && (1..=32).contains(&items)).then_some(Self {
+            is_narrow,
+            has_barrier,
+            is_unrolled,
+            items,
+            digit_bits,
+            ..shape
+        })
+    }
+
+    /// Whether a device with these limits runs all kernels.
+    pub(crate) fn fits(self, limits: &wgpu::Limits) -> bool {
+        self.shared_bytes() <= limits.max_compute_workgroup_storage_size
+            && self.workgroup <= limits.max_compute_invocations_per_workgroup
+            && self.workgroup <= limits.max_compute_workgroup_size_x
     }
 
     /// Elements of a workgroup.
     pub(crate) fn tile(self) -> u32 {
-        self.workgroup * ITEMS
+        self.workgroup * self.items
+    }
+
+    /// Values that a digit can have.
+    pub(crate) fn radix(self) -> u32 {
+        1 << self.digit_bits
     }
 
     /// Shared memory of the largest kernel, in bytes.
     pub(crate) fn shared_bytes(self) -> u32 {
-        4 * (256 * self.warps + 256 + self.tile() + ITEMS * self.warps + 8)
+        let words = self.tile().max(self.radix() * self.warps);
+        4 * (words + 2 * self.radix() + (self.items * self.warps).max(64) + 8)
     }
 }
 
@@ -54,6 +99,7 @@ pub(crate) enum Module {
     HeadsOfOne,
     HeadsOfTwo,
     Digits,
+    DigitSums,
     Radix,
     Gather,
     Numbers,
@@ -81,11 +127,12 @@ impl Module {
             Self::HeadsOfOne => &[HEADS_1, FILTER],
             Self::HeadsOfTwo => &[HEADS_2, FILTER],
             Self::Digits => &[include_str!("kernels/digits.wgsl")],
+            Self::DigitSums => &[include_str!("kernels/digit_sums.wgsl")],
             Self::Radix if shape.has_barrier => {
-                &[include_str!("kernels/digits_plain.wgsl"), include_str!("kernels/radix.wgsl")]
+                &[include_str!("kernels/words_plain.wgsl"), include_str!("kernels/radix.wgsl")]
             }
             Self::Radix => {
-                &[include_str!("kernels/digits_atomic.wgsl"), include_str!("kernels/radix.wgsl")]
+                &[include_str!("kernels/words_atomic.wgsl"), include_str!("kernels/radix.wgsl")]
             }
             Self::Gather => &[include_str!("kernels/gather.wgsl")],
             Self::Numbers => &[include_str!("kernels/numbers.wgsl")],
@@ -100,6 +147,11 @@ impl Module {
         }
     }
 
+    /// Whether it is of a sort, whose tiles have a size of their own.
+    pub(crate) fn is_of_sort(self) -> bool {
+        matches!(self, Self::Digits | Self::DigitSums | Self::Radix)
+    }
+
     /// What a kernel is called in lists of times.
     pub(crate) fn kernel(self, entry: &'static str) -> &'static str {
         match (self, entry) {
@@ -109,6 +161,7 @@ impl Module {
             (Self::HeadsOfOne | Self::HeadsOfTwo, "emit") => "group: begin runs",
             (Self::GroupOfOne | Self::GroupOfTwo, _) => "group: sums",
             (Self::Digits, _) => "sort: count",
+            (Self::DigitSums, _) => "sort: sums of digits",
             (Self::Radix, _) => "sort: scatter",
             (Self::Join, "count") => "join: count",
             (Self::Join, _) => "join: emit",
@@ -124,22 +177,32 @@ impl Module {
         } else {
             include_str!("kernels/mask_128.wgsl")
         };
-        let Shape { workgroup, warps, .. } = shape;
-        let mut out =
-            format!("const WG = {workgroup}u;\nconst ITEMS = {ITEMS}u;\nconst WARPS = {warps}u;\n");
+        let Shape { workgroup, warps, items, digit_bits, .. } = shape;
+        let mut out = String::new();
+        for (name, value) in [
+            ("WG", workgroup),
+            ("ITEMS", items),
+            ("WARPS", warps),
+            ("DIGIT_BITS", digit_bits),
+            ("CHUNK", CHUNK),
+        ] {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "const {name} = {value}u;");
+        }
         let parts = [include_str!("kernels/prelude.wgsl"), mask]
             .into_iter()
             .chain(self.parts(shape).iter().copied());
         for part in parts {
-            expand(part, shape.is_unrolled, &mut out);
+            expand(part, shape.is_unrolled.then_some(items), &mut out);
         }
         out
     }
 }
 
 /// Writes the lines between `#for NAME` and `#end` once for each element of an invocation, with its
-/// number for the name: arrays that are indexed by constants stay in registers. Or as a loop.
-fn expand(source: &str, is_unrolled: bool, out: &mut String) {
+/// number for the name: arrays that are indexed by constants stay in registers. Without a number of
+/// elements, as a loop.
+fn expand(source: &str, items: Option<u32>, out: &mut String) {
     let mut lines = source.lines();
     while let Some(line) = lines.next() {
         let Some(name) = line.strip_prefix("#for ") else {
@@ -148,16 +211,15 @@ fn expand(source: &str, is_unrolled: bool, out: &mut String) {
             continue;
         };
         let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "#end").collect();
-        if !is_unrolled {
-            // Writing to a string cannot fail.
+        let Some(items) = items else {
             let _ = writeln!(
                 out,
                 "for (var {name} = 0u; {name} < ITEMS; {name}++) {{\n{}\n}}",
                 body.join("\n")
             );
             continue;
-        }
-        for item in 0..ITEMS {
+        };
+        for item in 0..items {
             let _ = writeln!(out, "{{");
             for line in &body {
                 replace_name(line, name, item, out);
@@ -196,7 +258,7 @@ mod tests {
     #[test]
     fn loops_are_written_out() {
         let mut out = String::new();
-        expand("a\n#for J\nx[J] = J1 + J;\n#end\nb", true, &mut out);
+        expand("a\n#for J\nx[J] = J1 + J;\n#end\nb", Some(16), &mut out);
         assert!(out.starts_with("a\n{\nx[0u] = J1 + 0u;\n}\n{\nx[1u]"), "{out}");
         assert!(out.ends_with("}\nb\n") && out.matches("J1").count() == 16, "{out}");
     }

@@ -31,7 +31,7 @@ mod times;
 
 pub use buffers::{Column, Word};
 pub use cells::DeviceEvents;
-pub use device::{DeviceInfo, DeviceKind, Gpu, Options, devices};
+pub use device::{DeviceInfo, DeviceKind, Gpu, Options, SortShape, devices};
 pub use error::GpuError;
 pub use join::DevicePairs;
 pub use memory::{DeviceMemory, device_for};

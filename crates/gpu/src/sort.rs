@@ -1,7 +1,7 @@
 //! Stable order by key.
 
 use crate::device::Commands;
-use crate::kernels::Module;
+use crate::kernels::{CHUNK, Module};
 use crate::{Column, Gpu, GpuError, Word};
 
 /// Which bits of a column are of interest: lower words and upper words.
@@ -114,16 +114,16 @@ impl Gpu {
         varying: u32,
     ) -> Result<Ordered, GpuError> {
         let len = keys.len();
-        let counts: Column<u32> = self.column(256 * self.tiles(keys.rows()) as usize)?;
+        let shape = self.sorting;
+        let tiles = keys.rows().div_ceil(shape.tile());
+        let chunks = tiles.div_ceil(CHUNK);
+        // A row for each tile, one where digits begin, and one for each chunk.
+        let rows_of_counts = tiles as usize + 1 + chunks as usize;
+        let counts: Column<u32> = self.column(shape.radix() as usize * rows_of_counts)?;
         let nothing: Column<u32> = self.column(1)?;
-        let mut shifts: Vec<u32> =
-            (0..32).step_by(8).filter(|shift| (varying >> shift) & 0xff != 0).collect();
-        if shifts.is_empty() {
-            shifts.push(0);
-        }
         let mut done: Option<Ordered> = None;
         let mut spare: Option<Ordered> = None;
-        for shift in shifts {
+        for shift in shifts(varying, shape.digit_bits) {
             let (keys, rows) = match &done {
                 Some(done) => (&done.keys, Some(&done.rows)),
                 None => (keys, rows),
@@ -132,10 +132,11 @@ impl Gpu {
                 Some(spare) => spare,
                 None => Ordered { keys: self.column(len)?, rows: self.column(len)? },
             };
-            let params = (keys.rows(), [shift, u32::from(rows.is_none()), 0, 0, 0, 0]);
+            let back = (32 - shift) % 32;
+            let params = (keys.rows(), [shift, u32::from(rows.is_none()), back, 0, 0, 0]);
             let inputs = [(1, counts.buffer()), (2, keys.buffer())];
             commands.run((Module::Digits, "count"), params, &inputs);
-            self.scan(commands, &counts)?;
+            self.sums_of_digits(commands, &counts, tiles);
             let others = [
                 (3, rows.unwrap_or(&nothing).buffer()),
                 (4, next.keys.buffer()),
@@ -151,5 +152,50 @@ impl Gpu {
             commands.hold(rows);
         }
         done.ok_or_else(|| GpuError::Failed("no order".to_owned()))
+    }
+
+    /// Makes counts of the digits of tiles the numbers of keys before them, as `digit_sums.wgsl` says.
+    fn sums_of_digits(&self, commands: &mut Commands<'_>, counts: &Column<u32>, tiles: u32) {
+        let buffers = [(1, counts.buffer())];
+        let params = |rows, first| (rows, [first, tiles, 0, 0, 0, 0]);
+        // As many as one workgroup sums anyway need no others.
+        if tiles <= CHUNK {
+            commands.run_some((Module::DigitSums, "top"), params(tiles, 0), &buffers, 1);
+            return;
+        }
+        let (chunks, first) = (tiles.div_ceil(CHUNK), tiles + 1);
+        let all = params(tiles, first);
+        commands.run_some((Module::DigitSums, "reduce"), all, &buffers, chunks as usize);
+        commands.run_some((Module::DigitSums, "top"), params(chunks, first), &buffers, 1);
+        commands.run_some((Module::DigitSums, "down"), all, &buffers, chunks as usize);
+    }
+}
+
+/// Where digits begin that together have all bits that vary: as few as there can be, and one where
+/// none varies. Each ends within the word; that some bits are in two of them changes no order.
+fn shifts(varying: u32, bits: u32) -> Vec<u32> {
+    let mut rest = varying;
+    let mut shifts = Vec::new();
+    while rest != 0 || shifts.is_empty() {
+        let shift = rest.trailing_zeros().min(32 - bits);
+        let next = shift + bits;
+        rest = rest.checked_shr(next).map_or(0, |rest| rest << next);
+        shifts.push(shift);
+    }
+    shifts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shifts;
+
+    #[test]
+    fn digits_begin_with_bits_that_vary() {
+        assert_eq!(shifts(0, 8), [24]);
+        assert_eq!(shifts(u32::MAX, 8), [0, 8, 16, 24]);
+        assert_eq!(shifts(u32::MAX, 5), [0, 5, 10, 15, 20, 25, 27]);
+        // Nine bits across a border of bytes, and two that one digit does not reach.
+        assert_eq!(shifts(0x0001_ff80, 8), [7, 15]);
+        assert_eq!(shifts(0x8000_0010, 8), [4, 24]);
     }
 }

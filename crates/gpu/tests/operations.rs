@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use parallax_columns::{self as columns, Bins, Cells, Compute as _, Events, Keys, summarise};
-use parallax_gpu::{DeviceEvents, Gpu, GpuError, Options, Planner, devices};
+use parallax_gpu::{DeviceEvents, Gpu, GpuError, Options, Planner, SortShape, devices};
 use parallax_testkit::needs::{Without, skip};
 use parallax_testkit::random;
 use proptest::prelude::*;
@@ -106,6 +106,52 @@ fn orders_are_the_same() {
             prop_assert_eq!(gpu.download(&rows).unwrap(), columns::sort_u32(&short));
         }
     });
+}
+
+#[test]
+fn orders_are_the_same_whichever_way_they_are_sorted() {
+    let Some(gpus) = gpus() else { return };
+    let of = |digit_bits, workgroup, items| SortShape { digit_bits, workgroup, items };
+    // Few tiles and many, more digits than invocations and fewer, digits that end within a word.
+    let ways = [
+        of(1, 64, 1),
+        of(3, 128, 32),
+        of(4, 512, 8),
+        of(5, 64, 7),
+        of(6, 256, 16),
+        of(7, 128, 4),
+        of(8, 64, 1),
+        of(8, 512, 16),
+    ];
+    let ways: Vec<Gpu> = (0..)
+        .zip(ways)
+        .filter_map(|(i, sort)| {
+            let options = Options {
+                sort: Some(sort),
+                checks_bounds: i % 2 == 1,
+                keeps_loops: i % 3 == 1,
+                ..Options::default()
+            };
+            match Gpu::open_with(gpus[0].info().number, options) {
+                // The last needs more shared memory than a software device has.
+                Err(GpuError::Unsupported { .. }) if i > 6 => None,
+                opened => Some(opened.unwrap()),
+            }
+        })
+        .collect();
+    proptest!(cases(), |(values in numbers(), way in any::<prop::sample::Index>())| {
+        let gpu = way.get(&ways);
+        let rows = gpu.sort(&gpu.upload(&values).unwrap()).unwrap();
+        prop_assert_eq!(gpu.download(&rows).unwrap(), columns::sort(&values));
+        let short = narrow(&values);
+        let rows = gpu.sort_u32(&gpu.upload(&short).unwrap()).unwrap();
+        prop_assert_eq!(gpu.download(&rows).unwrap(), columns::sort_u32(&short));
+    });
+    for sort in [of(0, 64, 16), of(9, 64, 16), of(8, 3, 16), of(8, 0, 16), of(8, 64, 33)] {
+        let options = Options { sort: Some(sort), ..Options::default() };
+        let error = Gpu::open_with(gpus[0].info().number, options).unwrap_err();
+        assert!(matches!(error, GpuError::Unsupported { .. }), "{sort:?}: {error}");
+    }
 }
 
 #[test]

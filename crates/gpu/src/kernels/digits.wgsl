@@ -1,6 +1,7 @@
-// How often each digit of eight bits from bit a occurs in each tile: digit by digit, tile by tile.
+// How often each digit occurs in each tile: tile by tile, digit by digit. Digits are the DIGIT_BITS
+// bits from bit a.
 
-const RADIX = 256u;
+const RADIX = 1u << DIGIT_BITS;
 
 @group(0) @binding(1) var<storage, read_write> counts: array<u32>;
 @group(0) @binding(2) var<storage, read> keys: array<u32>;
@@ -24,30 +25,32 @@ fn count(
     for (var i = t; i < RADIX * subgroups; i += WG) {
         atomicStore(&digits[i], 0u);
     }
-    var key: array<u32, ITEMS>;
     let base = tile * TILE + t;
+    var digit: array<u32, ITEMS>;
+    var amount: array<u32, ITEMS>;
 #for J
-        key[J] = keys[min(base + J * WG, P.n - 1u)];
+        digit[J] = (keys[min(base + J * WG, P.n - 1u)] >> P.a) & (RADIX - 1u);
+#end
+    // Runs of one digit are common, and would all be added to one place, one after the other: the first
+    // invocation adds all with its digit.
+#for J
+        let is_there = base + J * WG < P.n;
+        let is_same = is_there & (digit[J] == subgroupBroadcastFirst(digit[J]));
+        let same = mask_count(mask_of(is_same));
+        amount[J] = select(select(0u, 1u, is_there & !is_same), same, lane == 0u);
 #end
     workgroupBarrier();
 #for J
-        let digit = (key[J] >> P.a) & 255u;
-        let is_there = base + J * WG < P.n;
-        // Runs of one digit are common, and would all be added to one place, one after the other.
-        if (subgroupAll(is_there && digit == subgroupBroadcastFirst(digit))) {
-            if (lane == 0u) {
-                atomicAdd(&digits[subgroup * RADIX + digit], size);
-            }
-        } else if (is_there) {
-            atomicAdd(&digits[subgroup * RADIX + digit], 1u);
+        if (amount[J] != 0u) {
+            atomicAdd(&digits[subgroup * RADIX + digit[J]], amount[J]);
         }
 #end
     workgroupBarrier();
-    for (var digit = t; digit < RADIX; digit += WG) {
+    for (var value = t; value < RADIX; value += WG) {
         var sum = 0u;
         for (var s = 0u; s < subgroups; s++) {
-            sum += atomicLoad(&digits[s * RADIX + digit]);
+            sum += atomicLoad(&digits[s * RADIX + value]);
         }
-        counts[digit * P.tiles + tile] = sum;
+        counts[tile * RADIX + value] = sum;
     }
 }

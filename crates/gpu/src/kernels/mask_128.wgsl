@@ -32,3 +32,21 @@ fn mask_first(mask: Mask) -> u32 {
     }
     return 0u;
 }
+
+// A set that is not empty, as one word: what the invocation `lane` of it wants to know.
+fn mask_packed(mask: Mask, lane: u32) -> u32 {
+    return mask_before(mask, lane) | (mask_count(mask) << 8u) | (mask_first(mask) << 16u);
+}
+
+// How many invocations of the set come before `lane`.
+fn packed_before(packed: u32, lane: u32) -> u32 {
+    return packed & 255u;
+}
+
+fn packed_count(packed: u32) -> u32 {
+    return (packed >> 8u) & 255u;
+}
+
+fn packed_first(packed: u32) -> u32 {
+    return packed >> 16u;
+}

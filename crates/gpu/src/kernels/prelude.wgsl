@@ -2,6 +2,7 @@
 //   WG      invocations of a workgroup, a multiple of the size of any subgroup
 //   ITEMS   elements of each invocation
 //   WARPS   subgroups of a workgroup, at most
+//   DIGIT_BITS, CHUNK  bits of a digit of a sort, and tiles whose digits one workgroup sums
 //   Mask    a set of the invocations of a subgroup, with its functions (mask_*.wgsl)
 //
 // Which elements an invocation has follows from its subgroup and its lane, never from its local
@@ -33,8 +34,9 @@ fn tile_of(workgroup: vec3<u32>, grid: vec3<u32>) -> u32 {
     return workgroup.y * grid.x + workgroup.x;
 }
 
-// Sums of parts of a tile: row by row, subgroup by subgroup.
-var<workgroup> parts: array<u32, ITEMS * WARPS + 1>;
+// Sums of parts of a tile: row by row, subgroup by subgroup. Or of the digits of a sort, of which a
+// subgroup has at least four at once.
+var<workgroup> parts: array<u32, max(ITEMS * WARPS, 64u) + 1u>;
 
 // The sum of the values of the invocations before this one and of its own. All of them take part:
 // with the built-in sums, which allow for any set of them, drivers take ten times as long.

@@ -1,17 +1,17 @@
-// How often each digit occurs, subgroup by subgroup, where a subgroup cannot wait for itself.
-var<workgroup> digits: array<atomic<u32>, 256 * WARPS>;
+// Words that a workgroup shares, where a subgroup cannot wait for itself.
+var<workgroup> words: array<atomic<u32>, WORDS>;
 
-fn digit_get(at: u32) -> u32 {
-    return atomicLoad(&digits[at]);
+fn word_get(at: u32) -> u32 {
+    return atomicLoad(&words[at]);
 }
 
-fn digit_set(at: u32, value: u32) {
-    atomicStore(&digits[at], value);
+fn word_set(at: u32, value: u32) {
+    atomicStore(&words[at], value);
 }
 
-// Adds to a place, and gives what was there.
-fn digit_add(at: u32, value: u32) -> u32 {
-    return atomicAdd(&digits[at], value);
+// Adds to a word, and gives what was there.
+fn word_add(at: u32, value: u32) -> u32 {
+    return atomicAdd(&words[at], value);
 }
 
-fn digit_sync() {}
+fn word_sync() {}
