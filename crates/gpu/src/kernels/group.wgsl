@@ -144,12 +144,10 @@ fn total(
     let first = tile * TILE;
     // Runs that begin among the contiguous elements of this invocation.
     var heads = 0u;
-    for (var j = 0u; j < ITEMS; j++) {
-        let i = first + t * ITEMS + j;
-        if (i < P.n) {
-            heads |= select(0u, 1u << j, keep(i));
-        }
-    }
+#for J
+        let i = first + t * ITEMS + J;
+        heads |= select(0u, 1u << J, keep(min(i, P.n - 1u)) & (i < P.n));
+#end
     let begun = countOneBits(heads);
     let sum = sum_to(begun, lane, size);
     let before = sum - begun;
@@ -166,9 +164,20 @@ fn total(
     var sums: Sums;
     if (is_one_run && P.a != 2u) {
         let run = earlier + begun_in_tile - 1u;
-        for (var j = 0u; j < ITEMS; j++) {
-            let i = first + j * WG + t;
-            if (i < P.n) {
+        if (first + TILE <= P.n) {
+            var row: array<u32, ITEMS>;
+            var value: array<vec2<u32>, ITEMS>;
+#for J
+            row[J] = numbers[first + J * WG + t];
+#end
+#for J
+            value[J] = values[row[J]];
+#end
+#for J
+            add_value(&sums, value[J]);
+#end
+        } else {
+            for (var i = first + t; i < P.n; i += WG) {
                 add_value(&sums, values[numbers[i]]);
             }
         }
