@@ -273,4 +273,52 @@ mod tests {
         }
         assert!(Shape::of(32, 32).shared_bytes() <= 32 << 10);
     }
+
+    const MODULES: [Module; 19] = [
+        Module::Scan,
+        Module::FilterU32,
+        Module::FilterU64,
+        Module::FilterI64,
+        Module::HeadsOfOne,
+        Module::HeadsOfTwo,
+        Module::Digits,
+        Module::DigitSums,
+        Module::Radix,
+        Module::Gather,
+        Module::Numbers,
+        Module::GroupOfOne,
+        Module::GroupOfTwo,
+        Module::Join,
+        Module::Starts,
+        Module::Histogram,
+        Module::Nearest,
+        Module::Cells,
+        Module::Products,
+    ];
+
+    /// No machine has subgroups of all sizes: kernels run on one, and are right WGSL for the others.
+    #[test]
+    fn kernels_are_valid_for_subgroups_of_all_sizes() {
+        use wgpu::naga::front::wgsl::parse_str;
+        use wgpu::naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet};
+        use wgpu::naga::valid::{ValidationFlags, Validator};
+
+        let needs = Capabilities::SUBGROUP | Capabilities::SUBGROUP_BARRIER;
+        let mut validator = Validator::new(ValidationFlags::all(), needs);
+        validator.subgroup_stages(ShaderStages::COMPUTE);
+        validator.subgroup_operations(SubgroupOperationSet::all());
+        for (smallest, largest) in [(4, 4), (8, 32), (32, 32), (64, 64), (4, 128)] {
+            for (has_barrier, is_unrolled) in [(true, true), (false, false)] {
+                let shape = Shape { has_barrier, is_unrolled, ..Shape::of(smallest, largest) };
+                for module in MODULES {
+                    let source = module.source(shape);
+                    let parsed = parse_str(&source)
+                        .unwrap_or_else(|error| panic!("{}", error.emit_to_string(&source)));
+                    if let Err(error) = validator.validate(&parsed) {
+                        panic!("{module:?} for {shape:?}: {}", error.emit_to_string(&source));
+                    }
+                }
+            }
+        }
+    }
 }
