@@ -52,7 +52,29 @@ pub(crate) fn base() -> Result<()> {
     };
     show("rust", version.trim());
     show("corpus", corpus_line()?);
+    if let Some(line) = disk_line() {
+        show("disk", &line);
+    }
     Ok(())
+}
+
+/// Kilobytes that building and testing everything from nothing takes, with room for temporary files.
+const ROOM: u64 = 30_000_000;
+
+/// How much room the disk has, where too little could be the reason for failures to come.
+fn disk_line() -> Option<String> {
+    let target = shell::root().join("target");
+    let place = if target.is_dir() { target } else { shell::root() };
+    let told = shell::output(shell::command("df", &["-Pk", place.to_str()?]))?;
+    let free: u64 = told.lines().nth(1)?.split_whitespace().nth(3)?.parse().ok()?;
+    (free < ROOM).then(|| {
+        format!(
+            "{} GB free at {}: building and testing everything from nothing takes up to {} GB",
+            free / 1_000_000,
+            place.display(),
+            ROOM / 1_000_000
+        )
+    })
 }
 
 /// Programs that tests compare with or compile with, and Debian's packages of them.
