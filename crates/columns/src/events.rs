@@ -1,6 +1,6 @@
 //! Events of traces by location and context.
 
-use crate::{Groups, durations, filter, gather, group};
+use crate::{Groups, Numbers, Room, durations, filter_columns, group};
 
 /// Events of traces: what was active where, from when until when. The columns have one length.
 #[derive(Debug, Clone, Copy)]
@@ -67,13 +67,20 @@ impl Keys {
 /// The durations of the events by key, of those that take `shortest` or longer.
 #[must_use]
 pub fn summarise(events: &Events<'_>, keys: Keys, shortest: u64) -> Groups {
-    let durations = durations(events.start, events.end);
+    let (minor, major) = keys.of(events.location, events.context);
     if shortest == 0 {
-        let (minor, major) = keys.of(events.location, events.context);
-        return group(minor, major, &durations);
+        return group(minor, major, &durations(events.start, events.end));
     }
-    let rows = filter(&durations, shortest..=u64::MAX);
-    let (location, context) = (gather(events.location, &rows), gather(events.context, &rows));
-    let (minor, major) = keys.of(&location[..], &context[..]);
-    group(minor, major, &gather(&durations, &rows))
+    let columns = [Numbers::Four(minor), Numbers::Eight(events.start), Numbers::Eight(events.end)];
+    let columns: Vec<Numbers<'_>> = columns.into_iter().chain(major.map(Numbers::Four)).collect();
+    let mut kept = filter_columns(&columns, |block, picks| {
+        let times = events.start[block.clone()].iter().zip(&events.end[block]);
+        let durations = times.map(|(start, end)| end.saturating_sub(*start));
+        picks.push(durations.map(|duration| duration >= shortest));
+    });
+    let major = major.and_then(|_| kept.pop()).map(Room::into_narrow);
+    let [end, start] =
+        [kept.pop(), kept.pop()].map(|room| room.map_or_else(Vec::new, Room::into_wide));
+    let minor = kept.pop().map_or_else(Vec::new, Room::into_narrow);
+    group(&minor, major.as_deref(), &durations(&start, &end))
 }

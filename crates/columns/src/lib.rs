@@ -1,5 +1,5 @@
 //! Operations on columns of whole numbers, such as those of trace events: [`filter()`],
-//! [`gather`], [`sort()`], [`group()`], [`join()`], [`histogram()`],
+//! [`filter_columns`], [`gather`], [`sort()`], [`group()`], [`join()`], [`histogram()`],
 //! [`nearest()`], [`times_in_cells`], [`products()`]; and those on all columns of a table,
 //! [`ColumnTable`].
 //!
@@ -25,8 +25,10 @@ mod join;
 mod memory;
 mod moments;
 mod nearest;
+mod picks;
 mod pieces;
 mod products;
+mod select;
 mod sort;
 mod table;
 
@@ -40,10 +42,12 @@ pub use filter::{durations, filter, gather};
 pub use group::{Groups, group};
 pub use histogram::histogram;
 pub use join::{Pairs, TooManyPairs, join};
-pub use memory::{Host, Memory, Shared};
+pub use memory::{Filtered, Host, InRange, Memory, Shared};
 pub use moments::{Moments, Squares};
 pub use nearest::nearest;
+pub use picks::{BLOCK_ROWS, Picks, blocks};
 pub use products::{Products, products};
+pub use select::{Numbers, Other, Room, Selected, filter_columns, select};
 pub use sort::{sort, sort_by, sort_u32};
 pub use table::{ColumnTable, HostValues, TableColumn};
 

@@ -5,11 +5,32 @@ use std::sync::Arc;
 
 use crate::filter::widened;
 use crate::{
-    Groups, Pairs, TooManyPairs, durations, filter, gather, group, histogram, join, sort, sort_u32,
+    Groups, Numbers, Pairs, Picks, Room, TooManyPairs, durations, filter, filter_columns, gather,
+    group, histogram, join, sort, sort_u32,
 };
 
 /// Values in the memory of the host, whoever owns them.
 pub type Shared<T> = Arc<dyn AsRef<[T]> + Send + Sync>;
+
+/// That a value of a column is in a range, both ends included.
+#[derive(Debug)]
+pub enum InRange<'a, M: Memory> {
+    /// Of a narrow column.
+    Narrow(&'a M::Narrow, RangeInclusive<u32>),
+    /// Of a wide column.
+    Wide(&'a M::Wide, RangeInclusive<u64>),
+}
+
+/// Some rows of columns.
+#[derive(Debug)]
+pub struct Filtered<M: Memory> {
+    /// How many.
+    pub rows: usize,
+    /// Their narrow columns.
+    pub narrow: Vec<M::Narrow>,
+    /// Their wide columns.
+    pub wide: Vec<M::Wide>,
+}
 
 /// Operates on columns that stay where they are: in the memory of the host, or in that of a device.
 /// Results are the same wherever that is.
@@ -83,6 +104,29 @@ pub trait Memory: Clone + Send + Sync {
         values: &Self::Wide,
         range: RangeInclusive<u64>,
     ) -> Result<Self::Narrow, Self::Error>;
+
+    /// [`filter_columns`]: the rows of the columns in which a value is in a range.
+    ///
+    /// # Errors
+    /// When there is no room for the result.
+    fn filter_columns(
+        &self,
+        is_in: InRange<'_, Self>,
+        narrow: &[&Self::Narrow],
+        wide: &[&Self::Wide],
+    ) -> Result<Filtered<Self>, Self::Error> {
+        let rows = match is_in {
+            InRange::Narrow(values, range) => self.filter_narrow(values, range)?,
+            InRange::Wide(values, range) => self.filter_wide(values, range)?,
+        };
+        let narrow = narrow.iter().map(|values| self.gather_narrow(values, &rows));
+        let wide = wide.iter().map(|values| self.gather_wide(values, &rows));
+        Ok(Filtered {
+            rows: self.num_rows(&rows),
+            narrow: narrow.collect::<Result<_, _>>()?,
+            wide: wide.collect::<Result<_, _>>()?,
+        })
+    }
 
     /// [`sort_u32`].
     ///
@@ -203,6 +247,32 @@ impl Memory for Host {
         range: RangeInclusive<u64>,
     ) -> Result<Shared<u32>, TooManyPairs> {
         Ok(shared(filter(values(column), range)))
+    }
+
+    fn filter_columns(
+        &self,
+        is_in: InRange<'_, Self>,
+        narrow: &[&Shared<u32>],
+        wide: &[&Shared<u64>],
+    ) -> Result<Filtered<Self>, TooManyPairs> {
+        let all = narrow.iter().map(|column| Numbers::Four(values(column)));
+        let all = all.chain(wide.iter().map(|column| Numbers::Eight(values(column))));
+        let all: Vec<Numbers<'_>> = all.collect();
+        let mut kept = filter_columns(&all, |block, picks: &mut Picks| match &is_in {
+            InRange::Narrow(column, range) => {
+                picks.push_within(values(column)[block].iter().copied(), range);
+            }
+            InRange::Wide(column, range) => {
+                picks.push_within(values(column)[block].iter().copied(), range);
+            }
+        });
+        let rows = kept.first().map_or(0, Room::len);
+        let wide = kept.split_off(narrow.len());
+        Ok(Filtered {
+            rows,
+            narrow: kept.into_iter().map(|room| shared(room.into_narrow())).collect(),
+            wide: wide.into_iter().map(|room| shared(room.into_wide())).collect(),
+        })
     }
 
     fn sort_narrow(&self, keys: &Shared<u32>) -> Result<Shared<u32>, TooManyPairs> {

@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-use crate::{Groups, MAX_ROWS, Memory, Shared, TableError};
+use crate::{Groups, InRange, MAX_ROWS, Memory, Shared, TableError};
 
 /// Values of a column in the memory of the host.
 #[derive(Clone)]
@@ -200,8 +200,8 @@ impl<M: Memory, A: Clone> ColumnTable<M, A> {
         name: &str,
         range: RangeInclusive<u64>,
     ) -> Result<Self, TableError<M::Error>> {
-        let rows = match &self.column(name)?.values {
-            Values::Wide(values) => self.memory.filter_wide(values, range)?,
+        let is_in = match &self.column(name)?.values {
+            Values::Wide(values) => InRange::<M>::Wide(values, range),
             Values::Narrow(values) => {
                 let (low, high) = range.into_inner();
                 // Where no word of 32 bits is as great, nothing is in the range.
@@ -209,10 +209,29 @@ impl<M: Memory, A: Clone> ColumnTable<M, A> {
                     Ok(low) => (low, u32::try_from(high).unwrap_or(u32::MAX)),
                     Err(_) => (1, 0),
                 };
-                self.memory.filter_narrow(values, low..=high)?
+                InRange::<M>::Narrow(values, low..=high)
             }
         };
-        self.gathered(&rows)
+        let (mut narrow, mut wide): (Vec<&M::Narrow>, Vec<&M::Wide>) = Default::default();
+        for column in &self.columns {
+            match &column.values {
+                Values::Narrow(values) => narrow.push(values),
+                Values::Wide(values) => wide.push(values),
+            }
+        }
+        let kept = self.memory.filter_columns(is_in, &narrow, &wide)?;
+        let (mut narrow, mut wide) = (kept.narrow.into_iter(), kept.wide.into_iter());
+        let mut table = Self { memory: self.memory.clone(), len: kept.rows, columns: Vec::new() };
+        for column in &self.columns {
+            let values = match &column.values {
+                Values::Narrow(_) => narrow.next().map(|kept| Values::Narrow(Arc::new(kept))),
+                Values::Wide(_) => wide.next().map(|kept| Values::Wide(Arc::new(kept))),
+            };
+            let TableColumn { name, about, .. } = column.clone();
+            // There are as many columns as before.
+            table.columns.extend(values.map(|values| TableColumn { name, about, values }));
+        }
+        Ok(table)
     }
 
     /// The rows in ascending order of some columns, the first of which matters most; rows that are

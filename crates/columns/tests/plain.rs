@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use parallax_columns::{
-    Compute as _, Events, Groups, Keys, Moments, Processor, filter, gather, group, histogram, join,
-    sort, sort_u32, summarise,
+    BLOCK_ROWS, ColumnTable, Compute as _, Events, Groups, Host, HostValues, Keys, Moments,
+    Numbers, Processor, Room, durations, filter, filter_columns, gather, group, histogram, join,
+    select, sort, sort_u32, summarise,
 };
 use proptest::prelude::*;
 
@@ -28,6 +29,16 @@ fn numbers() -> impl Strategy<Value = Vec<u64>> {
         };
         (0..len as u64).map(|i| number(i, random())).collect()
     })
+}
+
+/// As [`numbers`], and longer than what is known of before anything is copied.
+fn many_numbers() -> impl Strategy<Value = Vec<u64>> {
+    let times = prop_oneof![3 => Just(1_usize), 1 => 6..9_usize];
+    (numbers(), times).prop_map(|(values, times)| values.repeat(times))
+}
+
+fn short(values: &[u64]) -> Vec<u16> {
+    values.iter().map(|value| (value % 65_536) as u16).collect()
 }
 
 fn narrow(values: &[u64], modulus: u64) -> Vec<u32> {
@@ -67,6 +78,40 @@ proptest! {
         let expected: Vec<u64> = values.iter().copied().filter(|value| range.contains(value)).collect();
         prop_assert!(rows.is_sorted());
         prop_assert_eq!(gather(&values, &rows), expected);
+    }
+
+    #[test]
+    fn columns_are_filtered_as_rows_are(values in many_numbers(), others in many_numbers(), a: u64, b: u64) {
+        let len = values.len().min(others.len());
+        let (values, others) = (&values[..len], &others[..len]);
+        let (narrow, short) = (narrow(values, 1 << 32), short(others));
+        let times = durations(values, others);
+        let range = a.min(b)..=a.max(b);
+        let rows = filter(&times, range.clone());
+        let all = [Numbers::Two(&short), Numbers::Eight(others), Numbers::Four(&narrow), Numbers::Eight(values)];
+        let kept = filter_columns(&all, |block, picks| {
+            let times = values[block.clone()].iter().zip(&others[block]);
+            picks.push_within(times.map(|(start, end)| end.saturating_sub(*start)), &range);
+        });
+        let expected = [
+            Room::Two(gather(&short, &rows)),
+            Room::Eight(gather(others, &rows)),
+            Room::Four(gather(&narrow, &rows)),
+            Room::Eight(gather(values, &rows)),
+        ];
+        prop_assert_eq!(&kept[..], &expected[..]);
+        let shared = |values: &[u64]| HostValues::Wide(std::sync::Arc::new(values.to_vec()));
+        let columns = [("values", shared(values)), ("times", shared(&times)), ("narrow", HostValues::Narrow(std::sync::Arc::new(narrow.clone())))];
+        let table = ColumnTable::new(Host, columns.map(|(name, values)| (name.to_owned(), (), values))).unwrap();
+        let kept = table.filter("times", range).unwrap();
+        prop_assert_eq!(kept.len(), rows.len());
+        let HostValues::Wide(of_table) = kept.host_values("values").unwrap() else { unreachable!() };
+        prop_assert_eq!((*of_table).as_ref(), &gather(values, &rows)[..]);
+        let narrow_range = narrow.first().map_or(3, |&first| u64::from(first));
+        let kept = table.filter("narrow", narrow_range..=narrow_range).unwrap();
+        let HostValues::Narrow(of_table) = kept.host_values("narrow").unwrap() else { unreachable!() };
+        let expected = narrow.iter().filter(|&&value| u64::from(value) == narrow_range).copied();
+        prop_assert_eq!((*of_table).as_ref(), &expected.collect::<Vec<_>>()[..]);
     }
 
     #[test]
@@ -125,6 +170,7 @@ fn events_are_summarised_by_their_durations() {
     assert_eq!(sums, [(1, 5), (3, 17)]);
     let both = Processor::default().summarise(&events, Keys::Both, 7).value;
     assert_eq!((both.major, both.minor), (vec![1, 2], vec![9, 9]));
+    assert_eq!((both.moments[0].sum, both.moments[1].sum), (10, 7));
     assert_eq!(summarise(&events, Keys::Location, 6).minor, [1, 2]);
     let (first, second) = events.split_at(1);
     let parts = [first, second].map(|part| summarise(&part, Keys::Both, 0));
@@ -141,4 +187,51 @@ fn rows_that_follow_each_other_are_gathered_like_any_others() {
     rows.swap(10, 20);
     rows[2100] = 2;
     assert_eq!(gather(&values, &rows), plain(&rows));
+}
+
+/// Nothing is chosen in the blocks that are looked at first, and everything in the last ones.
+#[test]
+fn rows_for_which_there_was_no_room_are_there_as_well() {
+    let values: Vec<u64> = (0..40 * BLOCK_ROWS as u64 + 77).collect();
+    let least = 30 * BLOCK_ROWS as u64 - 5;
+    let is_sampled = |value: u64| (value as usize / BLOCK_ROWS) % 8 == 4;
+    let chosen = |value: u64| value >= least && !is_sampled(value);
+    let expected: Vec<u64> = values.iter().copied().filter(|&value| chosen(value)).collect();
+    let pick = |block: std::ops::Range<usize>| values[block].iter().map(|&value| chosen(value));
+    let all = [Numbers::Eight(&values)];
+    let selected = select(
+        values.len(),
+        &all,
+        false,
+        |numbers, rows| numbers.room(rows),
+        |block, picks| {
+            picks.push(pick(block));
+            Ok::<_, ()>(())
+        },
+    );
+    let selected = selected.unwrap();
+    assert!(selected.rows_here < selected.rows, "there was room for all");
+    assert_eq!(selected.rows, expected.len());
+    let kept = filter_columns(&all, |block, picks| picks.push(pick(block)));
+    assert_eq!(kept, [Room::Eight(expected)]);
+}
+
+/// A block that fails stops the threads that wait for it.
+#[test]
+fn a_selection_ends_with_the_first_error() {
+    let values = vec![0_u64; 40 * BLOCK_ROWS];
+    for failing in [0, 17, 39] {
+        let all = [Numbers::Eight(&values)];
+        let selected = select(
+            values.len(),
+            &all,
+            true,
+            |numbers, rows| numbers.room(rows),
+            |block, picks| {
+                picks.push_all(block.len());
+                if block.start / BLOCK_ROWS == failing { Err(failing) } else { Ok(()) }
+            },
+        );
+        assert_eq!(selected, Err(failing));
+    }
 }

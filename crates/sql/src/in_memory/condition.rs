@@ -17,9 +17,9 @@ use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, Column, Literal};
 use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
 use parallax_base::{Control, threads};
+use parallax_columns::{BLOCK_ROWS, Picks, blocks};
 
 use super::rows::{Source, numbers, withdrawn};
-use super::select::{BLOCK_ROWS, Picks, blocks};
 use crate::device::Operand;
 use crate::filters::whole;
 
@@ -121,17 +121,17 @@ impl<'t> Within<'t> {
 
     fn pick(&self, block: Range<usize>, picks: &mut Picks) {
         let (low, high) = (self.low, self.high);
-        // One of the two is no limit, nearly always.
+        // One of the two is no limit, nearly always. `&&` would be a branch, which is mispredicted often.
         if high == i64::MAX {
             self.number.pick(block, picks, |number| number >= low);
         } else {
-            self.number.pick(block, picks, |number| low <= number && number <= high);
+            self.number.pick(block, picks, |number| (low <= number) & (number <= high));
         }
     }
 
     /// Leaves only those rows of `picks` that meet this as well.
     fn narrow(&self, block: Range<usize>, picks: &mut Picks) {
-        let is_met = |number: i64| self.low <= number && number <= self.high;
+        let is_met = |number: i64| (self.low <= number) & (number <= self.high);
         match self.number {
             Number::Two(all) => {
                 let all = &all[block];

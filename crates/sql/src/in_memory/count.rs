@@ -10,12 +10,12 @@ use datafusion::common::Result;
 use datafusion::physical_expr::expressions::Literal;
 use datafusion::physical_plan::ExecutionPlan;
 use parallax_base::{Control, threads};
+use parallax_columns::{Picks, blocks};
 
 use super::condition::Condition;
 use super::group::both_steps;
 use super::job_of;
 use super::rows::{Source, withdrawn};
-use super::select::{Picks, blocks};
 use crate::device::{Job, What};
 
 /// The number of rows that meet conditions, as the only row.
@@ -62,7 +62,7 @@ impl Count {
         let condition = Condition::of(&self.source, table, control)?;
         let counted = threads::map(blocks(table.num_rows()), |block: Range<usize>| {
             control.check().map_err(withdrawn)?;
-            let mut picks = Picks::new();
+            let mut picks = Picks::default();
             condition.pick(&block, &mut picks);
             Ok(picks.places().len() as u64)
         });

@@ -12,12 +12,11 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use parallax_base::{Control, threads};
-use parallax_columns::MAX_ROWS;
+use parallax_columns::{BLOCK_ROWS, MAX_ROWS, Picks};
 
 use super::condition::{Condition, Number, operand};
 use super::job_of;
 use super::rows::{Source, withdrawn};
-use super::select::{BLOCK_ROWS, Picks};
 use super::sort::SIGN;
 use crate::device::{Job, Operand, What};
 
@@ -140,7 +139,7 @@ impl First {
         let first = |piece: Range<usize>| -> Result<Vec<(u128, usize)>> {
             let mut first = Best { most: self.most, rows: Vec::new(), last: None };
             let mut offer = |row: usize| first.offer(keys.of(row), row);
-            let mut picks = Picks::new();
+            let mut picks = Picks::default();
             for begin in piece.clone().step_by(BLOCK_ROWS) {
                 control.check().map_err(withdrawn)?;
                 let block = begin..piece.end.min(begin + BLOCK_ROWS);

@@ -18,11 +18,10 @@ use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use parallax_base::{Control, threads};
-use parallax_columns::{Groups, Moments, Squares};
+use parallax_columns::{BLOCK_ROWS, Groups, Moments, Squares};
 
 use super::condition::operand;
 use super::rows::{Source, numbers, withdrawn};
-use super::select::BLOCK_ROWS;
 use super::{Ran, job_of};
 use crate::device::{Job, JobResult, What};
 use crate::kept::{Keeper, KeptTable};

@@ -11,9 +11,10 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use parallax_base::{Control, threads};
+use parallax_columns::{BLOCK_ROWS, Picks};
 
 use super::rows::{Source, looked_up, numbers, withdrawn};
-use super::select::{BLOCK_ROWS, Picks, Selected, select};
+use super::select::{Selected, select};
 use crate::kept::Keeper;
 
 /// Keys of the other table lie this close together: so many numbers for each row, and some more.

@@ -25,9 +25,10 @@ use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use parallax_base::{Control, threads};
+use parallax_columns::{BLOCK_ROWS, Picks};
 
 use super::condition::Condition;
-use super::select::{BLOCK_ROWS, Picks, Selected, select};
+use super::select::{Selected, select};
 use crate::SqlError;
 use crate::kept::Keeper;
 use crate::scan::Scan;
