@@ -11,6 +11,10 @@ type Entry = (u64, u32);
 /// Below this, comparing beats counting.
 const FEW: usize = 512;
 
+/// Up to so many packed keys are in the cache of one core, which has put them in order before several
+/// have dealt them to buckets. Of keys that are not packed, it is half of that.
+const ON_ONE_THREAD: usize = 1 << 16;
+
 /// The numbers of the rows in ascending order of their keys; equal keys keep their order.
 ///
 /// ```
@@ -37,11 +41,8 @@ pub fn sort_u32(keys: &[u32]) -> Vec<u32> {
 /// ```
 #[must_use]
 pub fn sort_by(len: usize, key: impl Fn(usize) -> u64 + Send + Sync) -> Vec<u32> {
-    let ends = map_pieces(len, |piece| {
-        piece.map(&key).fold((u64::MAX, 0), |(low, high), key| (low.min(key), high.max(key)))
-    });
-    let (low, high) = ends.into_iter().fold((u64::MAX, 0), |a, b| (a.0.min(b.0), a.1.max(b.1)));
-    if len == 0 || low == high {
+    let (is_sorted, low, high) = ends(len, &key);
+    if is_sorted {
         return (0..len).map(row).collect();
     }
     let bits = Bits { low, key: bits(high - low), row: bits(len as u64 - 1) };
@@ -49,6 +50,22 @@ pub fn sort_by(len: usize, key: impl Fn(usize) -> u64 + Send + Sync) -> Vec<u32>
         true => packed(len, &bits, key),
         false => wide(len, &bits, key),
     }
+}
+
+/// Whether the keys ascend, the least and the greatest one.
+fn ends(len: usize, key: &(impl Fn(usize) -> u64 + Send + Sync)) -> (bool, u64, u64) {
+    let pieces = map_pieces(len, |piece| {
+        let (mut is_sorted, mut last, mut low, mut high) = (true, 0, u64::MAX, 0);
+        for key in piece.map(key) {
+            // Without branches.
+            is_sorted &= last <= key;
+            (last, low, high) = (key, low.min(key), high.max(key));
+        }
+        (is_sorted, low, high)
+    });
+    let all =
+        pieces.into_iter().reduce(|a, b| (a.0 && b.0 && a.2 <= b.1, a.1.min(b.1), a.2.max(b.2)));
+    all.unwrap_or((true, 0, 0))
 }
 
 /// How many bits a number has.
@@ -74,9 +91,8 @@ fn packed(len: usize, bits: &Bits, key: impl Fn(usize) -> u64 + Send + Sync) -> 
     let &Bits { low, key: key_bits, row: row_bits } = bits;
     let entry = |i: usize| (key(i) - low) << row_bits | i as u64;
     let of_entry = |entry: u64| low_u32(entry & ((1 << row_bits) - 1));
-    if len <= FEW {
-        let mut entries: Vec<u64> = (0..len).map(entry).collect();
-        entries.sort_unstable();
+    if len <= ON_ONE_THREAD {
+        let entries = counted((0..len).map(entry).collect(), row_bits, key_bits);
         return entries.into_iter().map(of_entry).collect();
     }
     let rest = key_bits.saturating_sub(BUCKET_BITS);
@@ -120,7 +136,7 @@ fn counted(mut entries: Vec<u64>, first: u32, bits: u32) -> Vec<u64> {
         entries.sort_unstable();
         return entries;
     }
-    let most = if entries.len() < 1 << 13 { 8 } else { 11 };
+    let most = if entries.len() < 1 << 11 { 8 } else { 11 };
     let passes = bits.div_ceil(most);
     let width = if passes == 0 { 0 } else { bits.div_ceil(passes) };
     let mask = (1_u64 << width) - 1;
@@ -148,6 +164,12 @@ fn counted(mut entries: Vec<u64>, first: u32, bits: u32) -> Vec<u64> {
 /// order by one thread, eight bits at a time from the lowest ones.
 fn wide(len: usize, bits: &Bits, key: impl Fn(usize) -> u64 + Send + Sync) -> Vec<u32> {
     let key = |i: usize| key(i) - bits.low;
+    if len <= ON_ONE_THREAD / 2 {
+        // Rows ascend, so an entry as a whole is the key of a stable order.
+        let mut entries: Vec<Entry> = (0..len).map(|i| (key(i), row(i))).collect();
+        entries.sort_unstable();
+        return entries.into_iter().map(|(_, row)| row).collect();
+    }
     let shift = bits.key.saturating_sub(8);
     let dealt = map_pieces(len, |piece| {
         let mut lens = [0_usize; 256];

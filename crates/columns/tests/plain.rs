@@ -31,7 +31,7 @@ fn numbers() -> impl Strategy<Value = Vec<u64>> {
     })
 }
 
-/// As [`numbers`], and longer than what is known of before anything is copied.
+/// As [`numbers`], and longer than what is sorted on one thread, or picked before anything is copied.
 fn many_numbers() -> impl Strategy<Value = Vec<u64>> {
     let times = prop_oneof![3 => Just(1_usize), 1 => 6..9_usize];
     (numbers(), times).prop_map(|(values, times)| values.repeat(times))
@@ -61,7 +61,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn orders_are_stable(values in numbers()) {
+    fn orders_are_stable(values in many_numbers()) {
         let mut expected: Vec<u32> = (0..values.len() as u32).collect();
         expected.sort_by_key(|&row| values[row as usize]);
         prop_assert_eq!(sort(&values), &expected[..]);
@@ -234,4 +234,15 @@ fn a_selection_ends_with_the_first_error() {
         );
         assert_eq!(selected, Err(failing));
     }
+}
+
+/// Threads look at equal parts, and what ascends in each of them need not ascend from one to the next.
+#[test]
+fn keys_that_ascend_in_parts_are_sorted() {
+    let half = 1 << 14;
+    let twice: Vec<u64> = (0..half).chain(0..half).collect();
+    let expected: Vec<u32> = (0..half as u32).flat_map(|row| [row, row + half as u32]).collect();
+    assert_eq!(sort(&twice), expected);
+    let ascending: Vec<u64> = (0..2 * half).map(|i| i / 3).collect();
+    assert_eq!(sort(&ascending), (0..2 * half as u32).collect::<Vec<_>>());
 }
