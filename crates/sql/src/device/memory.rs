@@ -363,8 +363,7 @@ impl DeviceMemory {
             let parts = parts(rows, part_rows);
             let count = parts.len();
             if count > 1 && job.is_whole() {
-                let whole = "an order of all rows needs all of them at once";
-                return Err(Stop::Device(DeviceError::Unsuitable(whole.to_owned())));
+                return Err(Stop::Device(DeviceError::Unsuitable(WHOLE.to_owned())));
             }
             let (begin, copying) = (Instant::now(), device.traffic().to_bytes);
             let done = parts.into_iter().map(|part| {
@@ -372,7 +371,7 @@ impl DeviceMemory {
                     let withdrawn = DataFusionError::External(Box::new(SqlError::Cancelled));
                     return Err(Stop::Statement(withdrawn));
                 }
-                let columns = self.columns(state, device, table, &job.columns(), &part)?;
+                let columns = self.columns(state, device, table, job, &part)?;
                 Ok((part.start, job.done(device, &columns, part.len())?))
             });
             match done.collect::<Result<Vec<_>, Stop>>() {
@@ -383,6 +382,12 @@ impl DeviceMemory {
                         times.learn(rows, seconds);
                     }
                     return Ok((merged(found), count));
+                }
+                // Parts are of no use to it, and other steps still need their columns as they are.
+                Err(Stop::Device(DeviceError::Full(why))) if job.is_whole() => {
+                    device.release();
+                    let why = DeviceError::Unsuitable(format!("{WHOLE}; {why}"));
+                    return Err(Stop::Device(why));
                 }
                 // Half as many rows at a time need half of the room.
                 Err(Stop::Device(DeviceError::Full(_))) if part_rows.min(rows) > LEAST_PART => {
@@ -395,38 +400,41 @@ impl DeviceMemory {
         }
     }
 
-    /// Columns of a part of a table on the device; those that are used least recently go for them.
+    /// Columns of a part of a table on the device for a job; those that are used least recently go for
+    /// them, where all of them have room then.
     fn columns(
         &self,
         state: &mut State,
         device: &dyn ColumnDevice,
         table: &KeptTable,
-        columns: &[usize],
+        job: &Job,
         rows: &Range<usize>,
     ) -> Result<HashMap<usize, DeviceColumn>, DeviceError> {
+        let columns = job.columns();
+        let most = self.most_bytes(device);
+        let bytes_of = |at: usize| (rows.len() * width(&table.rows, at)) as u64;
+        if columns.iter().map(|&at| bytes_of(at)).sum::<u64>() > most {
+            return Err(DeviceError::Full(format!(
+                "no room for the columns of a step in {}",
+                quantity(most as f64, "B")
+            )));
+        }
         let mut found = HashMap::new();
         // Those that are there come to the front, so that they do not go for the others.
-        for &at in columns {
+        for &at in &columns {
             if let Some(place) = state.has(table.number, at, rows) {
                 let entry = state.entries.remove(place);
                 found.insert(at, entry.there.clone());
                 state.entries.insert(0, entry);
             }
         }
-        let most = self.most_bytes(device);
-        for &at in columns {
+        for &at in &columns {
             if found.contains_key(&at) {
                 continue;
             }
-            let bytes = (rows.len() * width(&table.rows, at)) as u64;
+            let bytes = bytes_of(at);
             let mut is_freed = false;
-            while state.bytes() + bytes > most {
-                if state.entries.len() <= found.len() {
-                    return Err(DeviceError::Full(format!(
-                        "no room for the columns of a step in {}",
-                        quantity(most as f64, "B")
-                    )));
-                }
+            while state.bytes() + bytes > most && state.entries.len() > found.len() {
                 state.entries.pop();
                 is_freed = true;
             }
@@ -436,7 +444,9 @@ impl DeviceMemory {
             let begin = Instant::now();
             let there = match copied(device, &table.rows, at, rows) {
                 // Of others there may be too much on the device.
-                Err(DeviceError::Full(_)) if state.entries.len() > found.len() => {
+                Err(DeviceError::Full(_))
+                    if state.entries.len() > found.len() && !job.is_whole() =>
+                {
                     state.entries.truncate(found.len());
                     device.release();
                     copied(device, &table.rows, at, rows)?
@@ -453,6 +463,9 @@ impl DeviceMemory {
         Ok(found)
     }
 }
+
+/// Why an order of all rows is not done in parts.
+const WHOLE: &str = "an order of all rows needs all of them at once";
 
 fn in_words(reason: String, parts: usize) -> String {
     match parts {

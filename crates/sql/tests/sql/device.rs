@@ -25,6 +25,8 @@ struct Loops {
     most_held: AtomicU64,
     /// Bytes that there is room for.
     room: Option<u64>,
+    /// So many rows can be put in order at most.
+    most_ordered: Option<usize>,
     is_broken: AtomicBool,
     is_software: bool,
     /// What was done.
@@ -159,6 +161,9 @@ impl ColumnDevice for Loops {
         let of = order.first().map(|(of, _)| *of);
         let of = of.or(within.first().map(|one| one.number));
         let mut rows = met(len(of.unwrap()), within);
+        if self.most_ordered.is_some_and(|most| rows.len() > most) {
+            return Err(DeviceError::Full("no more room".to_owned()));
+        }
         rows.sort_by_cached_key(|&row| -> Vec<i128> {
             let key = |&(of, descends): &(Number<'_>, bool)| {
                 let key = i128::from(number(of, row));
@@ -403,6 +408,45 @@ fn columns_that_are_used_least_recently_go() {
     assert!(comparable(&found, by_context) == expected);
     assert_eq!(step(&found).device, "cpu");
     assert!(step(&found).reason.contains("no room"), "{}", step(&found).reason);
+}
+
+#[test]
+fn a_sort_that_has_no_room_leaves_columns_where_they_are() {
+    let (_folder, opened) = traced(12, 20_000);
+    let processor = with(&opened, SqlDevice::processor());
+    let count = rows(&run(&processor, "SELECT count(*) FROM samples").table);
+    let count: u64 = count[0][0].parse().unwrap();
+    let by_profile = "SELECT profile_id, sum(end_ns - start_ns) FROM samples GROUP BY profile_id";
+    let expected = comparable(&run(&processor, by_profile), by_profile);
+    let all = "SELECT * FROM samples ORDER BY";
+    let few = Loops { most_ordered: Some(70_000), ..Loops::default() };
+    for (device, most_bytes, sort) in [
+        // No room for what comes in between, for one more column, and for all columns.
+        (few, None, format!("{all} end_ns, start_ns")),
+        (Loops::with_room(count * 21), Some(1 << 30), format!("{all} context_id")),
+        (
+            Loops::default(),
+            Some(count * 20),
+            format!("{all} end_ns, start_ns, context_id, profile_id"),
+        ),
+    ] {
+        let on = SqlDevice::forced(Arc::new(device) as Arc<dyn ColumnDevice>);
+        let session = with(&opened, on.keeping(most_bytes));
+        load(&session, "samples");
+        run(&session, by_profile);
+        let sorted = run(&session, &sort);
+        let SqlStep { step: name, device, reason, resident_bytes, .. } = step(&sorted);
+        assert_eq!((&**name, &**device), ("sort of samples", "cpu"));
+        assert!(reason.contains("an order of all rows needs all of them at once"), "{reason}");
+        assert_eq!(*resident_bytes, count * 20);
+        assert!(rows(&sorted.table) == rows(&run(&processor, &sort).table), "{sort}");
+        // They are there for the next step, which is not done in parts either.
+        let found = run(&session, by_profile);
+        assert!(comparable(&found, by_profile) == expected);
+        let SqlStep { device, reason, traffic, .. } = step(&found);
+        assert_eq!((&**device, &**reason), ("loops", "it was asked for"));
+        assert_eq!(traffic.to_bytes, 0, "{sort}");
+    }
 }
 
 #[test]
