@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use datafusion::arrow::array::{Array as _, ArrayRef, AsArray as _};
+use datafusion::arrow::array::{Array as _, AsArray as _};
 use datafusion::arrow::datatypes::{DataType, Int64Type, UInt16Type, UInt32Type};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::{DataFusionError, Result};
@@ -19,7 +19,7 @@ use parallax_base::Control;
 use parallax_base::quantity::quantity;
 use parallax_columns::{ColumnDevice, DeviceColumn, DeviceError, Traffic, Values};
 
-use super::job::{Job, JobResult, Kind, merged};
+use super::job::{Job, JobResult, Kind, merged, width};
 use super::{On, SqlDevice, SqlStep};
 use crate::SqlError;
 use crate::kept::KeptTable;
@@ -220,7 +220,7 @@ impl DeviceMemory {
         if let Some(why) = &state.failed {
             return here(why.clone());
         }
-        if let Some(why) = self.too_early(&state, job, rows) {
+        if let Some(why) = self.too_early(&state, job, &table.rows) {
             return here(why);
         }
         let device = match self.opened() {
@@ -263,23 +263,24 @@ impl DeviceMemory {
     }
 
     /// Notes how long the processor took for a job.
-    pub(crate) fn took(&self, job: &Result<Job, String>, rows: usize, since: Instant) {
+    pub(crate) fn took(&self, job: &Result<Job, String>, table: &RecordBatch, since: Instant) {
+        let rows = table.num_rows();
         // Of a small table, little of the time is that of its rows.
         let Some(job) = job.as_ref().ok().filter(|_| rows >= LEAST_ROWS) else { return };
         let (mut state, seconds) = (self.locked(), since.elapsed().as_secs_f64());
         state.spent += seconds;
-        state.processor.entry(job.kind()).or_default().learn(rows, seconds);
+        state.processor.entry(job.kind(table)).or_default().learn(rows, seconds);
     }
 
-    /// Why no device is looked at yet, for a job with so many rows.
-    fn too_early(&self, state: &State, job: &Job, rows: usize) -> Option<String> {
+    /// Why no device is looked at yet, for a job over a table.
+    fn too_early(&self, state: &State, job: &Job, table: &RecordBatch) -> Option<String> {
         if self.is_forced() {
             return None;
         }
-        let Some(times) = state.processor.get(&job.kind()) else {
+        let Some(times) = state.processor.get(&job.kind(table)) else {
             return Some("the first step of its kind is timed there".to_owned());
         };
-        let seconds = times.all(rows);
+        let seconds = times.all(table.num_rows());
         let estimated = || format!("estimated {} on the processor", quantity(seconds, "s"));
         if seconds < LEAST_SECONDS {
             return Some(format!("{}, too short for a GPU", estimated()));
@@ -301,7 +302,7 @@ impl DeviceMemory {
         if device.is_software() {
             return Ok(Err(format!("{name} is the processor, too")));
         }
-        let (kind, rows) = (job.kind(), table.rows.num_rows());
+        let (kind, rows) = (job.kind(&table.rows), table.rows.num_rows());
         let on_processor = state.processor.get(&kind).copied().unwrap_or_default().all(rows);
         let told = |seconds: f64| quantity(seconds, "s");
         let there = match state.device.get(&kind) {
@@ -378,7 +379,9 @@ impl DeviceMemory {
                 Ok(found) => {
                     let seconds = begin.elapsed().as_secs_f64();
                     let is_copied = device.traffic().to_bytes > copying;
-                    if let Some(times) = state.device.get_mut(&job.kind()).filter(|_| !is_copied) {
+                    if let Some(times) =
+                        state.device.get_mut(&job.kind(&table.rows)).filter(|_| !is_copied)
+                    {
                         times.learn(rows, seconds);
                     }
                     return Ok((merged(found), count));
@@ -524,14 +527,6 @@ fn unsuitable(table: &RecordBatch, at: usize) -> Option<String> {
     }
 }
 
-/// Bytes of a value on the device.
-fn width(table: &RecordBatch, at: usize) -> usize {
-    match table.columns().get(at).map(ArrayRef::data_type) {
-        Some(DataType::Int64) => size_of::<i64>(),
-        _ => size_of::<u32>(),
-    }
-}
-
 /// Copies rows of a column to the device.
 fn copied(
     device: &dyn ColumnDevice,
@@ -556,7 +551,7 @@ fn copied(
 mod tests {
     use parallax_columns::{Groups, Number, Within};
 
-    use super::super::{Operand, What};
+    use super::super::{Operand, Share, What};
     use super::*;
 
     /// A device that has no columns.
@@ -613,8 +608,11 @@ mod tests {
         let rows = 1_000_000;
         let memory = Arc::new(DeviceMemory::new(SqlDevice::auto(|| Ok(Arc::new(Empty)))));
         let table = crate::kept::tests::table(&memory, rows);
-        let job = Job { within: vec![(Operand::Column(0), 0, 5)], what: What::Count };
-        let times = |row: f64| HashMap::from([(job.kind(), Times { fixed: 0.0, row: row * 1e-9 })]);
+        let within = vec![(Operand::Column(0), 0, 5)];
+        let job = Job { within, share: Share::default(), what: What::Count };
+        let times = |row: f64| {
+            HashMap::from([(job.kind(&table.rows), Times { fixed: 0.0, row: row * 1e-9 })])
+        };
         let known = |processor: f64, device: f64, byte: f64| State {
             processor: times(processor),
             device: times(device),

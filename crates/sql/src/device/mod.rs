@@ -2,14 +2,16 @@
 
 mod job;
 mod memory;
+mod samples;
 
 use std::fmt;
 use std::sync::Arc;
 
 use parallax_columns::{ColumnDevice, Traffic};
 
-pub(crate) use job::{Job, JobResult, Operand, What};
+pub(crate) use job::{Job, JobResult, Operand, Share, What};
 pub(crate) use memory::{DeviceMemory, Outcome};
+pub(crate) use samples::spread;
 
 /// What opens a device, or says why there is none.
 type Open = dyn Fn() -> Result<Arc<dyn ColumnDevice>, String> + Send + Sync;

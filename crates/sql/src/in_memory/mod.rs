@@ -306,8 +306,9 @@ impl Ran {
 /// What a device would do of a table, of the rows that meet the conditions; or why it does not.
 fn job_of(source: &Source, table: &RecordBatch, what: What) -> Result<Job, String> {
     let within = Within::all(source, table).ok_or("a condition is evaluated on the CPU only")?;
+    let share = Within::share(&within, table.num_rows());
     let within = within.iter().map(|one| (one.operand, one.low, one.high)).collect();
-    Ok(Job { within, what })
+    Ok(Job { within, share, what })
 }
 
 /// Why a step is done on the processor where times decide: what it gives is copied back.
@@ -327,7 +328,7 @@ fn in_order(
     let Some(order) = order else {
         return Ok(Ran::on_processor(keeper, on_processor(&table.rows)?, ALL_ROWS));
     };
-    let what = What::First { most: usize::MAX, order };
+    let what = What::All { order, columns: source.columns.len() };
     let job = || job_of(source, &table.rows, what.clone());
     done(table, keeper, control, job, on_processor, |found| match found {
         JobResult::Rows(rows) => source.chosen(&table.rows, &rows, control).map(Some),
@@ -360,7 +361,7 @@ fn done(
     let since = Instant::now();
     let rows = on_processor(&table.rows)?;
     if rows.is_some() {
-        device.took(&job, table.rows.num_rows(), since);
+        device.took(&job, &table.rows, since);
     }
     Ok(Ran { rows, step: Some(step) })
 }
