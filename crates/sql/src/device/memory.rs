@@ -3,7 +3,7 @@
 //!
 //! Copying columns to a device takes longer than most steps do on the processor, so they are copied
 //! once. Where nobody says which device, times decide: those that earlier steps of the kind took on the
-//! processor, and on the device those of the first rows, and then of whole steps.
+//! processor, and on the device those of a sample of the rows, and then of whole steps.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,15 +11,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use datafusion::arrow::array::{Array as _, AsArray as _};
-use datafusion::arrow::datatypes::{DataType, Int64Type, UInt16Type, UInt32Type};
+use datafusion::arrow::array::Array as _;
+use datafusion::arrow::datatypes::DataType;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::{DataFusionError, Result};
 use parallax_base::Control;
 use parallax_base::quantity::quantity;
-use parallax_columns::{ColumnDevice, DeviceColumn, DeviceError, Traffic, Values};
+use parallax_columns::{ColumnDevice, DeviceColumn, DeviceError, Traffic};
 
 use super::job::{Job, JobResult, Kind, merged, width};
+use super::samples::{FEW, Sample, column, copied, more_rows};
 use super::{On, SqlDevice, SqlStep};
 use crate::SqlError;
 use crate::kept::KeptTable;
@@ -46,10 +47,11 @@ struct Times {
 }
 
 impl Times {
-    /// From those of a few and of more rows.
-    fn of(few: f64, more: f64) -> Self {
-        let row = (more - few).max(0.0) / (MORE - FEW) as f64;
-        Self { fixed: (few - row * FEW as f64).max(0.0), row }
+    /// From those of so many rows, and of more.
+    fn of(few: (usize, f64), more: (usize, f64)) -> Self {
+        let rows = more.0.saturating_sub(few.0).max(1);
+        let row = (more.1 - few.1).max(0.0) / rows as f64;
+        Self { fixed: (few.1 - row * few.0 as f64).max(0.0), row }
     }
 
     fn all(self, rows: usize) -> f64 {
@@ -100,9 +102,6 @@ const LEAST_SECONDS: f64 = 0.002;
 /// A device is opened once the processor has taken so long for such steps: opening it and compiling its
 /// kernels takes about as long.
 const OPENING_SECONDS: f64 = 0.2;
-/// Rows that times are measured with.
-const FEW: usize = 1 << 15;
-const MORE: usize = 1 << 18;
 /// Rows of a part at most, and at least.
 const PART_ROWS: usize = 1 << 26;
 const LEAST_PART: usize = 1 << 16;
@@ -308,7 +307,8 @@ impl DeviceMemory {
         let there = match state.device.get(&kind) {
             Some(times) => *times,
             None => {
-                let times = measured(state, device, table, job)?;
+                let (times, byte) = measured(device, &table.rows, job)?;
+                state.byte = state.byte.or(byte);
                 state.device.insert(kind, times);
                 times
             }
@@ -416,6 +416,8 @@ impl DeviceMemory {
         let columns = job.columns();
         let most = self.most_bytes(device);
         let bytes_of = |at: usize| (rows.len() * width(&table.rows, at)) as u64;
+        let column =
+            |at: usize| column(&table.rows, at).map(|all| all.slice(rows.start, rows.len()));
         if columns.iter().map(|&at| bytes_of(at)).sum::<u64>() > most {
             return Err(DeviceError::Full(format!(
                 "no room for the columns of a step in {}",
@@ -445,14 +447,14 @@ impl DeviceMemory {
                 device.release();
             }
             let begin = Instant::now();
-            let there = match copied(device, &table.rows, at, rows) {
+            let there = match copied(device, &column(at)?) {
                 // Of others there may be too much on the device.
                 Err(DeviceError::Full(_))
                     if state.entries.len() > found.len() && !job.is_whole() =>
                 {
                     state.entries.truncate(found.len());
                     device.release();
-                    copied(device, &table.rows, at, rows)?
+                    copied(device, &column(at)?)?
                 }
                 other => other?,
             };
@@ -482,36 +484,28 @@ fn parts(rows: usize, part_rows: usize) -> Vec<Range<usize>> {
     begins.map(|begin| begin..rows.min(begin + part_rows)).collect()
 }
 
-/// How long a job takes on the device, without copies: of the first rows of a table. Notes how long
-/// copies take as well.
+/// How long a job takes on the device, without copies: of rows that stand for all. And seconds that a
+/// byte takes to the device.
 fn measured(
-    state: &mut State,
     device: &dyn ColumnDevice,
-    table: &KeptTable,
+    table: &RecordBatch,
     job: &Job,
-) -> Result<Times, DeviceError> {
+) -> Result<(Times, Option<f64>), DeviceError> {
     let columns = job.columns();
-    let copy = |rows: usize| -> Result<(HashMap<usize, DeviceColumn>, u64, f64), DeviceError> {
+    let few = Sample::of(table, &columns, FEW, device)?;
+    let more = Sample::of(table, &columns, more_rows(table.num_rows()), device)?;
+    let byte = (more.bytes > few.bytes).then(|| {
+        let seconds = (more.seconds - few.seconds).max(0.0);
+        seconds / (more.bytes - few.bytes) as f64
+    });
+    let time = |sample: &Sample| {
         let begin = Instant::now();
-        let copied =
-            columns.iter().map(|&at| Ok((at, copied(device, &table.rows, at, &(0..rows))?)));
-        let copied = copied.collect::<Result<HashMap<_, _>, DeviceError>>()?;
-        let bytes = copied.values().map(DeviceColumn::bytes).sum();
-        Ok((copied, bytes, begin.elapsed().as_secs_f64()))
-    };
-    let (few, few_bytes, few_seconds) = copy(FEW)?;
-    let (more, more_bytes, more_seconds) = copy(MORE)?;
-    if state.byte.is_none() && more_bytes > few_bytes {
-        let byte = (more_seconds - few_seconds) / (more_bytes - few_bytes) as f64;
-        state.byte = Some(byte.max(0.0));
-    }
-    let time = |columns: &HashMap<usize, DeviceColumn>, rows: usize| {
-        let begin = Instant::now();
-        job.done(device, columns, rows).map(|_| begin.elapsed().as_secs_f64())
+        job.done(device, &sample.columns, sample.rows).map(|_| begin.elapsed().as_secs_f64())
     };
     // Once for the kernels to be compiled.
-    time(&few, FEW)?;
-    Ok(Times::of(time(&few, FEW)?, time(&more, MORE)?))
+    time(&few)?;
+    let times = Times::of((few.rows, time(&few)?), (more.rows, time(&more)?));
+    Ok((times, byte))
 }
 
 /// Why a device cannot compute with a column.
@@ -527,29 +521,9 @@ fn unsuitable(table: &RecordBatch, at: usize) -> Option<String> {
     }
 }
 
-/// Copies rows of a column to the device.
-fn copied(
-    device: &dyn ColumnDevice,
-    table: &RecordBatch,
-    at: usize,
-    rows: &Range<usize>,
-) -> Result<DeviceColumn, DeviceError> {
-    let absent = || DeviceError::Unsuitable("a column has no whole numbers".to_owned());
-    let column = table.columns().get(at).ok_or_else(absent)?.slice(rows.start, rows.len());
-    if let Some(values) = column.as_primitive_opt::<UInt32Type>() {
-        return device.copy(Values::Narrow(values.values()));
-    }
-    if let Some(values) = column.as_primitive_opt::<UInt16Type>() {
-        let values: Vec<u32> = values.values().iter().map(|&value| value.into()).collect();
-        return device.copy(Values::Narrow(&values));
-    }
-    let values = column.as_primitive_opt::<Int64Type>().ok_or_else(absent)?;
-    device.copy(Values::Wide(values.values()))
-}
-
 #[cfg(test)]
 mod tests {
-    use parallax_columns::{Groups, Number, Within};
+    use parallax_columns::{Groups, Number, Values, Within};
 
     use super::super::{Operand, Share, What};
     use super::*;
