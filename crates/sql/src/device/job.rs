@@ -121,6 +121,12 @@ impl Job {
         matches!(&self.what, What::All { order, .. } if !order.is_empty())
     }
 
+    /// How many steps of its kind the processor does before its time is known: the memory of a large
+    /// result is new for the first one, and that of an earlier result for the others.
+    pub(super) fn timed_steps(&self) -> usize {
+        if matches!(self.what, What::All { .. }) { 2 } else { 1 }
+    }
+
     /// The kind that it is of, over a table.
     pub(super) fn kind(&self, table: &RecordBatch) -> Kind {
         let mut key_bytes = 0;

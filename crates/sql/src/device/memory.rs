@@ -28,8 +28,13 @@ use crate::kept::KeptTable;
 /// What came of asking a device: `found` is `None` where the processor has to do the job.
 pub(crate) struct Outcome {
     pub(crate) found: Option<JobResult>,
+    /// How long it took, without copies of columns, where that says how long it takes again.
+    pub(crate) seconds: Option<f64>,
     pub(crate) step: SqlStep,
 }
+
+/// What the processor does with what a device found, so that it is what the processor gives alone.
+pub(crate) type Finish<'f> = dyn Fn(JobResult) -> Result<Option<RecordBatch>> + 'f;
 
 /// A column of a part of a table that is on the device.
 struct Entry {
@@ -44,6 +49,8 @@ struct Entry {
 struct Times {
     fixed: f64,
     row: f64,
+    /// How often all rows were timed.
+    steps: usize,
 }
 
 impl Times {
@@ -51,7 +58,7 @@ impl Times {
     fn of(few: (usize, f64), more: (usize, f64)) -> Self {
         let rows = more.0.saturating_sub(few.0).max(1);
         let row = (more.1 - few.1).max(0.0) / rows as f64;
-        Self { fixed: (few.1 - row * few.0 as f64).max(0.0), row }
+        Self { fixed: (few.1 - row * few.0 as f64).max(0.0), row, steps: 0 }
     }
 
     fn all(self, rows: usize) -> f64 {
@@ -61,6 +68,7 @@ impl Times {
     /// After a job with so many rows.
     fn learn(&mut self, rows: usize, seconds: f64) {
         self.row = (seconds - self.fixed).max(0.0) / rows.max(1) as f64;
+        self.steps += 1;
     }
 }
 
@@ -74,6 +82,8 @@ struct State {
     device: HashMap<Kind, Times>,
     /// Seconds that a byte takes to the device.
     byte: Option<f64>,
+    /// Seconds that columns took to the device, together.
+    copied: f64,
     /// Seconds that statements about a table would have saved had its columns been on the device.
     missed: HashMap<u64, f64>,
     /// Seconds that the processor took for steps that a device could have done.
@@ -119,9 +129,17 @@ pub(crate) struct DeviceMemory {
 }
 
 /// Why a job ends without a result.
+#[derive(Debug)]
 enum Stop {
     Device(DeviceError),
     Statement(DataFusionError),
+}
+
+/// What a device found, in how many parts, and in which time where that is known.
+struct Done {
+    found: JobResult,
+    parts: usize,
+    seconds: Option<f64>,
 }
 
 impl From<DeviceError> for Stop {
@@ -191,8 +209,14 @@ impl DeviceMemory {
         self.device.most_bytes.or_else(half).unwrap_or(DEFAULT_BYTES)
     }
 
-    /// Does a job on the device where that is forced or takes less time. `job` says why a step is none
-    /// that a device does.
+    /// Bytes of the columns that a job needs.
+    fn needed(table: &KeptTable, job: &Job) -> u64 {
+        let bytes = |at: usize| (table.rows.num_rows() * width(&table.rows, at)) as u64;
+        job.columns().into_iter().map(bytes).sum()
+    }
+
+    /// Does a job on the device where that is forced or takes less time, with what follows on the
+    /// processor. `job` says why a step is none that a device does.
     ///
     /// # Errors
     /// When the statement was withdrawn.
@@ -200,10 +224,12 @@ impl DeviceMemory {
         &self,
         table: &KeptTable,
         job: &Result<Job, String>,
+        finish: &Finish<'_>,
         control: &Control,
     ) -> Result<Outcome> {
-        let here =
-            |reason: String| Ok(Outcome { found: None, step: SqlStep::on_processor(reason) });
+        let here = |reason: String| {
+            Ok(Outcome { found: None, seconds: None, step: SqlStep::on_processor(reason) })
+        };
         let rows = table.rows.num_rows();
         let job = match job {
             Ok(job) => job,
@@ -230,17 +256,17 @@ impl DeviceMemory {
         let before = device.traffic();
         let reason = match self.is_forced() {
             true => Ok(Ok("it was asked for".to_owned())),
-            false => self.chosen(&mut state, &**device, table, job).map_err(Stop::Device),
+            false => self.chosen(&mut state, &**device, table, job, finish),
         };
-        let found = reason.and_then(|reason| match reason {
+        let done = reason.and_then(|reason| match reason {
             Ok(reason) => {
-                let done = self.in_parts(&mut state, &**device, table, job, control);
-                done.map(|(found, parts)| (Some(found), in_words(reason, parts)))
+                let done = self.in_parts(&mut state, &**device, table, job, control)?;
+                Ok((Some(done.found), done.seconds, in_words(reason, done.parts)))
             }
-            Err(reason) => Ok((None, reason)),
+            Err(reason) => Ok((None, None, reason)),
         });
-        let (found, reason) = match found {
-            Ok(found) => found,
+        let (found, seconds, reason) = match done {
+            Ok(done) => done,
             Err(Stop::Statement(error)) => return Err(error),
             Err(Stop::Device(error)) => {
                 let reason = format!("{name}: {error}");
@@ -248,7 +274,7 @@ impl DeviceMemory {
                     state.entries.clear();
                     state.failed = Some(reason.clone());
                 }
-                (None, reason)
+                (None, None, reason)
             }
         };
         let after = device.traffic();
@@ -258,7 +284,16 @@ impl DeviceMemory {
         };
         let device = if found.is_some() { name } else { "cpu".to_owned() };
         let (step, resident_bytes) = (String::new(), state.bytes());
-        Ok(Outcome { found, step: SqlStep { step, device, reason, traffic, resident_bytes } })
+        let step = SqlStep { step, device, reason, traffic, resident_bytes };
+        Ok(Outcome { found, seconds, step })
+    }
+
+    /// Notes how long a job took with the device, and what followed on the processor.
+    pub(crate) fn did(&self, job: &Result<Job, String>, table: &RecordBatch, seconds: f64) {
+        let Ok(job) = job else { return };
+        if let Some(times) = self.locked().device.get_mut(&job.kind(table)) {
+            times.learn(table.num_rows(), seconds);
+        }
     }
 
     /// Notes how long the processor took for a job.
@@ -276,8 +311,13 @@ impl DeviceMemory {
         if self.is_forced() {
             return None;
         }
-        let Some(times) = state.processor.get(&job.kind(table)) else {
-            return Some("the first step of its kind is timed there".to_owned());
+        let steps = job.timed_steps();
+        let times = state.processor.get(&job.kind(table)).filter(|times| times.steps >= steps);
+        let Some(times) = times else {
+            return Some(match steps {
+                1 => "the first step of its kind is timed there".to_owned(),
+                steps => format!("the first {steps} steps of its kind are timed there"),
+            });
         };
         let seconds = times.all(table.num_rows());
         let estimated = || format!("estimated {} on the processor", quantity(seconds, "s"));
@@ -296,7 +336,8 @@ impl DeviceMemory {
         device: &dyn ColumnDevice,
         table: &KeptTable,
         job: &Job,
-    ) -> Result<Result<String, String>, DeviceError> {
+        finish: &Finish<'_>,
+    ) -> Result<Result<String, String>, Stop> {
         let name = device.name();
         if device.is_software() {
             return Ok(Err(format!("{name} is the processor, too")));
@@ -307,7 +348,7 @@ impl DeviceMemory {
         let there = match state.device.get(&kind) {
             Some(times) => *times,
             None => {
-                let (times, byte) = measured(device, &table.rows, job)?;
+                let (times, byte) = measured(device, &table.rows, job, finish)?;
                 state.byte = state.byte.or(byte);
                 state.device.insert(kind, times);
                 times
@@ -318,7 +359,6 @@ impl DeviceMemory {
         let columns = job.columns();
         let bytes = |rows: &Range<usize>, at: usize| (rows.len() * width(&table.rows, at)) as u64;
         let pieces = || parts.iter().flat_map(|rows| columns.iter().map(move |&at| (rows, at)));
-        let needed: u64 = pieces().map(|(rows, at)| bytes(rows, at)).sum();
         let missing = pieces().filter(|(rows, at)| state.has(table.number, *at, rows).is_none());
         let missing: u64 = missing.map(|(rows, at)| bytes(rows, at)).sum();
         let copies = missing as f64 * state.byte.unwrap_or(0.0);
@@ -334,7 +374,7 @@ impl DeviceMemory {
         if there + copies < on_processor {
             return Ok(Ok(times));
         }
-        if there >= on_processor || needed > self.most_bytes(device) {
+        if there >= on_processor || Self::needed(table, job) > self.most_bytes(device) {
             return Ok(Err(format!("{name}: {times}")));
         }
         let missed = state.missed.entry(table.number).or_default();
@@ -349,7 +389,7 @@ impl DeviceMemory {
         Ok(Ok(format!("{times}, copied as statements so far would have saved {missed}")))
     }
 
-    /// Does a job, in as few parts as there is room for; and in how many.
+    /// Does a job, in as few parts as there is room for.
     fn in_parts(
         &self,
         state: &mut State,
@@ -357,7 +397,7 @@ impl DeviceMemory {
         table: &KeptTable,
         job: &Job,
         control: &Control,
-    ) -> Result<(JobResult, usize), Stop> {
+    ) -> Result<Done, Stop> {
         let rows = table.rows.num_rows();
         loop {
             let part_rows = state.part_rows.unwrap_or(PART_ROWS);
@@ -366,7 +406,7 @@ impl DeviceMemory {
             if count > 1 && job.is_whole() {
                 return Err(Stop::Device(DeviceError::Unsuitable(WHOLE.to_owned())));
             }
-            let (begin, copying) = (Instant::now(), device.traffic().to_bytes);
+            let (begin, copied) = (Instant::now(), state.copied);
             let done = parts.into_iter().map(|part| {
                 if control.check().is_err() {
                     let withdrawn = DataFusionError::External(Box::new(SqlError::Cancelled));
@@ -377,14 +417,12 @@ impl DeviceMemory {
             });
             match done.collect::<Result<Vec<_>, Stop>>() {
                 Ok(found) => {
-                    let seconds = begin.elapsed().as_secs_f64();
-                    let is_copied = device.traffic().to_bytes > copying;
-                    if let Some(times) =
-                        state.device.get_mut(&job.kind(&table.rows)).filter(|_| !is_copied)
-                    {
-                        times.learn(rows, seconds);
-                    }
-                    return Ok((merged(found), count));
+                    let copied = state.copied - copied;
+                    let seconds = begin.elapsed().as_secs_f64() - copied;
+                    // Where columns are new, so is all other memory; those that do not stay always are.
+                    let stays = Self::needed(table, job) <= self.most_bytes(device);
+                    let seconds = (copied == 0.0 || !stays).then_some(seconds);
+                    return Ok(Done { found: merged(found), parts: count, seconds });
                 }
                 // Parts are of no use to it, and other steps still need their columns as they are.
                 Err(Stop::Device(DeviceError::Full(why))) if job.is_whole() => {
@@ -458,8 +496,10 @@ impl DeviceMemory {
                 }
                 other => other?,
             };
+            let seconds = begin.elapsed().as_secs_f64();
+            state.copied += seconds;
             if bytes >= TELLING_BYTES {
-                state.byte = Some(begin.elapsed().as_secs_f64() / bytes as f64);
+                state.byte = Some(seconds / bytes as f64);
             }
             let (table, column, rows) = (table.number, at, rows.clone());
             state.entries.insert(0, Entry { table, column, rows, there: there.clone() });
@@ -484,13 +524,14 @@ fn parts(rows: usize, part_rows: usize) -> Vec<Range<usize>> {
     begins.map(|begin| begin..rows.min(begin + part_rows)).collect()
 }
 
-/// How long a job takes on the device, without copies: of rows that stand for all. And seconds that a
-/// byte takes to the device.
+/// How long a job takes on the device and what follows on the processor, without copies of columns:
+/// for rows that stand for all. And seconds that a byte takes to the device.
 fn measured(
     device: &dyn ColumnDevice,
     table: &RecordBatch,
     job: &Job,
-) -> Result<(Times, Option<f64>), DeviceError> {
+    finish: &Finish<'_>,
+) -> Result<(Times, Option<f64>), Stop> {
     let columns = job.columns();
     let few = Sample::of(table, &columns, FEW, device)?;
     let more = Sample::of(table, &columns, more_rows(table.num_rows()), device)?;
@@ -498,14 +539,18 @@ fn measured(
         let seconds = (more.seconds - few.seconds).max(0.0);
         seconds / (more.bytes - few.bytes) as f64
     });
-    let time = |sample: &Sample| {
+    let time = |sample: &Sample| -> Result<f64, Stop> {
         let begin = Instant::now();
-        job.done(device, &sample.columns, sample.rows).map(|_| begin.elapsed().as_secs_f64())
+        let found = sample.in_table(job.done(device, &sample.columns, sample.rows)?);
+        finish(found).map_err(Stop::Statement)?;
+        Ok(begin.elapsed().as_secs_f64())
     };
-    // Once for the kernels to be compiled.
-    time(&few)?;
-    let times = Times::of((few.rows, time(&few)?), (more.rows, time(&more)?));
-    Ok((times, byte))
+    let timed = |sample: &Sample| -> Result<(usize, f64), Stop> {
+        // Once for kernels to be compiled and for memory; then another program may get between.
+        time(sample)?;
+        Ok((sample.rows, time(sample)?.min(time(sample)?)))
+    };
+    Ok((Times::of(timed(&few)?, timed(&more)?), byte))
 }
 
 /// Why a device cannot compute with a column.
@@ -523,12 +568,17 @@ fn unsuitable(table: &RecordBatch, at: usize) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+    use std::thread;
+    use std::time::Duration;
+
     use parallax_columns::{Groups, Number, Values, Within};
 
     use super::super::{Operand, Share, What};
     use super::*;
 
-    /// A device that has no columns.
+    /// A device that has no columns, and for which all are in order.
     struct Empty;
 
     impl ColumnDevice for Empty {
@@ -570,10 +620,39 @@ mod tests {
         fn first(
             &self,
             _: usize,
-            _: &[(Number<'_>, bool)],
+            order: &[(Number<'_>, bool)],
             _: &[Within<'_>],
         ) -> Result<Vec<u32>, DeviceError> {
-            Ok(Vec::new())
+            let Some((Number::Column(column), _)) = order.first() else { return Ok(Vec::new()) };
+            Ok((0..u32::try_from(column.bytes() / 4).unwrap()).collect())
+        }
+    }
+
+    #[test]
+    fn a_device_is_timed_warm_and_with_what_the_processor_does_then() {
+        let rows = 1_000_000;
+        let memory = Arc::new(DeviceMemory::new(SqlDevice::auto(|| Ok(Arc::new(Empty)))));
+        let table = crate::kept::tests::table(&memory, rows);
+        let order = vec![(Operand::Column(0), false)];
+        let what = What::All { order, columns: 1 };
+        let job = Job { within: Vec::new(), share: Share::default(), what };
+        let finished = RefCell::new(Vec::new());
+        let finish = |found: JobResult| {
+            let JobResult::Rows(rows) = found else { panic!("{found:?}") };
+            finished.borrow_mut().push(rows);
+            thread::sleep(Duration::from_millis(2));
+            Ok(None)
+        };
+        let (times, _) = measured(&Empty, &table.rows, &job, &finish).unwrap();
+        assert!(times.all(rows) >= 0.002, "{times:?}");
+        let finished = finished.into_inner();
+        let counts: Vec<usize> = finished.iter().map(Vec::len).collect();
+        assert_eq!(counts, [FEW, FEW, FEW, 1 << 18, 1 << 18, 1 << 18]);
+        // Rows of all of the table are collected.
+        for rows in finished {
+            let tenths: BTreeSet<u32> =
+                rows.iter().map(|row| row / 100_000).collect();
+            assert_eq!(tenths.into_iter().collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
         }
     }
 
@@ -584,8 +663,9 @@ mod tests {
         let table = crate::kept::tests::table(&memory, rows);
         let within = vec![(Operand::Column(0), 0, 5)];
         let job = Job { within, share: Share::default(), what: What::Count };
+        let none = |_: JobResult| Ok(None);
         let times = |row: f64| {
-            HashMap::from([(job.kind(&table.rows), Times { fixed: 0.0, row: row * 1e-9 })])
+            HashMap::from([(job.kind(&table.rows), Times { row: row * 1e-9, ..Times::default() })])
         };
         let known = |processor: f64, device: f64, byte: f64| State {
             processor: times(processor),
@@ -594,7 +674,7 @@ mod tests {
             ..State::default()
         };
         let chosen = |state: &mut State| {
-            let chosen = memory.chosen(state, &Empty, &table, &job);
+            let chosen = memory.chosen(state, &Empty, &table, &job, &none);
             chosen.unwrap()
         };
         // 10 ms here, 1 ms there, and 25 ms for copies of 4 MB: the third statement copies.
@@ -625,7 +705,7 @@ mod tests {
         let memory = DeviceMemory::new(small);
         let mut state = known(10.0, 1.0, 6.25);
         for _ in 0..9 {
-            let chosen = memory.chosen(&mut state, &Empty, &table, &job);
+            let chosen = memory.chosen(&mut state, &Empty, &table, &job, &none);
             assert!(chosen.unwrap().is_err());
         }
     }

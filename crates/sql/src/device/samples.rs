@@ -10,6 +10,8 @@ use datafusion::arrow::datatypes::{Int64Type, UInt16Type, UInt32Type};
 use datafusion::arrow::record_batch::RecordBatch;
 use parallax_columns::{ColumnDevice, DeviceColumn, DeviceError, Values};
 
+use super::job::JobResult;
+
 /// Rows that times are measured with: a few, ...
 pub(super) const FEW: usize = 1 << 15;
 
@@ -35,6 +37,7 @@ pub(crate) fn spread(rows: usize, most: usize) -> impl Iterator<Item = Range<usi
 
 /// Columns of some rows of a table.
 pub(super) struct Sample {
+    blocks: Vec<Range<usize>>,
     pub(super) rows: usize,
     pub(super) columns: HashMap<usize, DeviceColumn>,
     /// What was copied for them, and how long that took.
@@ -69,7 +72,19 @@ impl Sample {
         let seconds = begin.elapsed().as_secs_f64();
         let bytes = columns.values().map(DeviceColumn::bytes).sum();
         let rows = blocks.iter().map(ExactSizeIterator::len).sum();
-        Ok(Self { rows, columns, bytes, seconds })
+        Ok(Self { blocks, rows, columns, bytes, seconds })
+    }
+
+    /// What was found of these rows, with numbers of the rows of the table: columns of these are
+    /// collected at the distances at which those of all rows are.
+    pub(super) fn in_table(&self, found: JobResult) -> JobResult {
+        let JobResult::Rows(mut rows) = found else { return found };
+        for row in &mut rows {
+            let (block, place) = (*row as usize / BLOCK_ROWS, *row as usize % BLOCK_ROWS);
+            let begin = self.blocks.get(block).map_or(0, |block| block.start);
+            *row = u32::try_from(begin + place).unwrap_or(u32::MAX);
+        }
+        JobResult::Rows(rows)
     }
 }
 

@@ -349,10 +349,14 @@ fn done(
         return Ok(Ran { rows: on_processor(&table.rows)?, step: None });
     };
     let job = job();
-    let Outcome { found, mut step } = device.run(table, &job, control)?;
+    let Outcome { found, seconds, mut step } = device.run(table, &job, &on_device, control)?;
     if let Some(found) = found {
+        let since = Instant::now();
         let rows = on_device(found)?;
         if rows.is_some() {
+            if let Some(seconds) = seconds {
+                device.did(&job, &table.rows, seconds + since.elapsed().as_secs_f64());
+            }
             return Ok(Ran { rows, step: Some(step) });
         }
         step.device = "cpu".to_owned();
