@@ -7,6 +7,7 @@
 mod bridge;
 mod computed;
 mod device;
+mod dialect;
 mod distribute;
 mod filters;
 mod functions;
@@ -256,8 +257,9 @@ impl SqlEngine {
         let environment = builder.build_arc().map_err(SqlError::of)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
-            // What DataFusion visits without growing the stack is at most as deep as a statement.
-            .thread_stack_size(8 << 20)
+            // What DataFusion visits without growing the stack is at most as deep as a statement;
+            // where nothing is optimised, a level takes tens of kilobytes.
+            .thread_stack_size(64 << 20)
             // Some are left for temporary files.
             .max_blocking_threads(MOST_LANES + 100)
             .build();

@@ -2,17 +2,19 @@
 
 use std::ops::ControlFlow;
 
+use datafusion::common::DataFusionError;
 use datafusion::sql::parser::{DFParserBuilder, ExplainStatement, Statement};
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, Statement as Sql, TableFactor, UnaryOperator, Value,
     VisitMut as _, VisitorMut,
 };
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use serde_json::{Map, Value as Json};
 
 use crate::SqlError;
+use crate::dialect::StatementDialect;
 
 /// The statements of `text`, with `function(field => value)` as functions of DataFusion take it.
 ///
@@ -20,9 +22,7 @@ use crate::SqlError;
 /// When one cannot be understood, or does not only read.
 pub(crate) fn read(text: &str) -> Result<Vec<Statement>, SqlError> {
     limit_nesting(text)?;
-    let parser = DFParserBuilder::new(text).with_dialect(&PostgreSqlDialect {}).build();
-    let parsed = parser.and_then(|mut parser| parser.parse_statements()).map_err(SqlError::of)?;
-    let mut statements: Vec<Statement> = parsed.into();
+    let mut statements = parsed(text)?;
     for statement in &mut statements {
         check(statement)?;
         name_fields(statement)?;
@@ -33,35 +33,95 @@ pub(crate) fn read(text: &str) -> Result<Vec<Statement>, SqlError> {
 /// How deep a statement may be nested. What is nested is visited by functions that call themselves,
 /// some of which need kilobytes of the stack for a level.
 const MOST_NESTED: usize = 500;
+/// How often the parser may call itself: twice for a level, as for a query behind FROM, and a few
+/// times around all of them.
+const MOST_PARSED: usize = 2 * MOST_NESTED + 10;
+/// The stack that so many calls need where nothing is optimised.
+const PARSER_STACK: usize = 64 << 20;
+/// Levels that a query in an expression counts for: planning takes twice as long for each such query
+/// around another one.
+const QUERY_LEVELS: usize = 30;
+
+/// Levels that a statement in another one counts for, by the stack that the parser needs for it.
+const STATEMENT_LEVELS: usize = 10;
+
+/// The statements of a text, read on a stack that suffices for the deepest.
+fn parsed(text: &str) -> Result<Vec<Statement>, SqlError> {
+    let parse = || {
+        let parser = DFParserBuilder::new(text)
+            .with_dialect(&StatementDialect)
+            .with_recursion_limit(MOST_PARSED)
+            .build();
+        parser.and_then(|mut parser| parser.parse_statements()).map_err(refused_text)
+    };
+    let failed = || SqlError::Failed("the statement cannot be read: no thread for it".to_owned());
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("parser".to_owned()).stack_size(PARSER_STACK);
+        let reading = thread.spawn_scoped(scope, parse).map_err(|_| failed())?;
+        Ok(reading.join().map_err(|_| failed())??.into())
+    })
+}
 
 /// Refuses statements that are nested too deeply: by brackets, by chains of operators, and by what
 /// one `SELECT` takes from another.
 fn limit_nesting(text: &str) -> Result<(), SqlError> {
     // What is no token is told by the parser, with its place.
-    let Ok(tokens) = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize() else { return Ok(()) };
-    // Conditions that are connected, and operators in one of them, for each bracket that is open.
-    let (mut open, mut chain, mut operators) = (Vec::new(), 0_usize, 0_usize);
-    let (mut outer, mut tables) = (0_usize, 0_usize);
+    let Ok(tokens) = Tokenizer::new(&StatementDialect, text).tokenize() else { return Ok(()) };
+    // For each bracket that is open: conditions that are connected around it, operators in one of
+    // them, and what a query in it counts for.
+    let mut open: Vec<(usize, usize, usize)> = Vec::new();
+    let (mut chain, mut operators, mut outer, mut tables) = (0_usize, 0_usize, 0_usize, 0_usize);
+    // Whether a query in the next bracket is a table, and whether the bracket has just begun.
+    let (mut is_table, mut begins) = (true, false);
     for token in tokens {
+        let (was_table, began) = (is_table, begins);
+        if !matches!(token, Token::Whitespace(_)) {
+            (is_table, begins) = (false, false);
+        }
         match token {
             Token::LParen | Token::LBracket => {
-                open.push((chain, operators));
+                open.push((chain, operators, 0));
                 outer += chain + operators + 1;
                 (chain, operators) = (0, 0);
+                (is_table, begins) = (was_table, true);
             }
             Token::RParen | Token::RBracket => {
-                (chain, operators) = open.pop().unwrap_or((0, 0));
-                outer = outer.saturating_sub(chain + operators + 1);
+                let (around, before, query) = open.pop().unwrap_or_default();
+                (chain, operators) = (around, before);
+                outer = outer.saturating_sub(chain + operators + 1 + query);
             }
             Token::Comma => (chain, operators) = (0, 0),
-            Token::SemiColon => (chain, operators, outer, tables) = (0, 0, 0, 0),
+            Token::SemiColon => {
+                (chain, operators, outer, tables) = (0, 0, 0, 0);
+                is_table = true;
+            }
             Token::Word(word) => match word.keyword {
-                Keyword::SELECT | Keyword::JOIN | Keyword::VALUES => tables += 1,
+                keyword @ (Keyword::SELECT | Keyword::WITH) if began && !was_table => {
+                    if let Some((.., query)) = open.last_mut() {
+                        *query = QUERY_LEVELS;
+                        outer += QUERY_LEVELS;
+                    }
+                    tables += usize::from(keyword == Keyword::SELECT);
+                }
+                Keyword::SELECT | Keyword::VALUES => tables += 1,
+                Keyword::JOIN => {
+                    tables += 1;
+                    is_table = true;
+                }
+                Keyword::FROM
+                | Keyword::AS
+                | Keyword::LATERAL
+                | Keyword::UNION
+                | Keyword::EXCEPT
+                | Keyword::INTERSECT => is_table = true,
                 Keyword::AND | Keyword::OR => {
                     chain += 1;
                     operators = 0;
                 }
-                Keyword::NOT | Keyword::CASE | Keyword::IS => chain += 1,
+                Keyword::NOT | Keyword::CASE | Keyword::IS | Keyword::INTERVAL => chain += 1,
+                Keyword::EXPLAIN | Keyword::DESCRIBE | Keyword::DESC | Keyword::PREPARE => {
+                    chain += STATEMENT_LEVELS;
+                }
                 _ => {}
             },
             Token::Whitespace(_)
@@ -72,14 +132,27 @@ fn limit_nesting(text: &str) -> Result<(), SqlError> {
             _ => operators += 1,
         }
         if outer + chain + operators + tables > MOST_NESTED {
-            return Err(SqlError::Misuse(format!(
-                "the statement is nested too deeply, or combines too many conditions or tables: more \
-                 than {MOST_NESTED} levels; write column IN (...) for many values, or several \
-                 statements"
-            )));
+            return Err(too_deep());
         }
     }
     Ok(())
+}
+
+fn too_deep() -> SqlError {
+    SqlError::Misuse(format!(
+        "the statement is nested too deeply, or combines too many conditions or tables: more than \
+         {MOST_NESTED} levels; write column IN (...) for many values, or several statements"
+    ))
+}
+
+/// Why a text is no statement. What nests without brackets and operators, only the parser counts.
+fn refused_text(error: DataFusionError) -> SqlError {
+    match error.find_root() {
+        DataFusionError::SQL(cause, _) if **cause == ParserError::RecursionLimitExceeded => {
+            too_deep()
+        }
+        _ => SqlError::of(error),
+    }
 }
 
 /// Refuses what does not only read.

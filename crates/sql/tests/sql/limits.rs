@@ -71,8 +71,10 @@ fn mistakes_are_named() {
 /// A statement of which a part is repeated.
 type Repeated = fn(usize) -> String;
 
+const TOO_DEEP: &str = "more than 500 levels";
+
 /// Statements that are nested in all ways in which one can be.
-const NESTED: [Repeated; 9] = [
+const NESTED: [Repeated; 11] = [
     |n| vec!["SELECT 1 AS a"; n].join(" UNION ALL "),
     |n| {
         let one = |i| format!("depth = {i} OR context_id > {i}");
@@ -84,7 +86,7 @@ const NESTED: [Repeated; 9] = [
     |n| format!("SELECT {}true", "NOT ".repeat(n)),
     |n| format!("SELECT {}1{}", "CASE WHEN true THEN ".repeat(n), " END".repeat(n)),
     |n| {
-        let (open, close) = ("(SELECT * FROM ".repeat(n / 2), ")".repeat(n / 2));
+        let (open, close) = ("(SELECT * FROM ".repeat(n / 3), ")".repeat(n / 3));
         format!("SELECT * FROM {open}contexts{close} LIMIT 1")
     },
     |n| {
@@ -92,11 +94,16 @@ const NESTED: [Repeated; 9] = [
         let more: String = more.collect();
         format!("WITH c0 AS (SELECT 1 AS a){more} SELECT * FROM c{}", n - 1)
     },
-    |n| format!("SELECT {}1{}", "abs(".repeat(n), ")".repeat(n)),
+    |n| format!("SELECT {}1{}", "abs(".repeat(n / 2), ")".repeat(n / 2)),
+    |n| format!("SELECT {}1{}", "(".repeat(n), ")".repeat(n)),
+    |n| {
+        let inner = "context_id IN (SELECT context_id FROM contexts WHERE ".repeat(n / 32);
+        format!("SELECT count(*) FROM contexts WHERE {inner}true{}", ")".repeat(n / 32))
+    },
 ];
 
 #[test]
-fn statements_that_are_nested_deeply_end_with_a_result_or_an_error() {
+fn statements_may_be_nested_up_to_a_limit_that_is_named() {
     let opened = opened(&fixture(PROFILE));
     // Python and servers have threads of this size.
     let small = std::thread::Builder::new().stack_size(2 << 20);
@@ -104,16 +111,29 @@ fn statements_that_are_nested_deeply_end_with_a_result_or_an_error() {
         let session = session(&opened);
         for nested in NESTED {
             for n in [20, 100, 240, 480] {
-                // A few are too deep for the parser, which says so.
                 if let Err(error) = session.query(&nested(n), &Control::new()) {
-                    assert!(n > 20 && error.is_misuse(), "{n}: {}: {error:?}", nested(3));
+                    panic!("{n}: {}: {error}", nested(3));
                 }
             }
             for n in [2_000, 100_000] {
                 let error = session.query(&nested(n), &Control::new()).unwrap_err();
                 assert!(error.is_misuse(), "{error:?}");
                 let text = error.to_string();
-                assert!(text.contains("more than 500 levels"), "{}: {text}", nested(3));
+                assert!(text.contains(TOO_DEEP), "{}: {text}", nested(3));
+            }
+        }
+        for wrong in [
+            |n| format!("{}SELECT 1", "EXPLAIN ".repeat(n)),
+            |n| format!("{}SELECT 1", "DESC ".repeat(n)),
+            |n| format!("{}SELECT 1", "PREPARE p AS ".repeat(n)),
+            |n| format!("SELECT {}'1' DAY", "INTERVAL ".repeat(n)),
+            |n| format!("SELECT * FROM {}contexts{}", "(".repeat(n), ")".repeat(n)),
+        ] as [Repeated; 5]
+        {
+            for n in [100, 480, 2_000, 100_000] {
+                let error = session.query(&wrong(n), &Control::new()).unwrap_err();
+                assert!(error.is_misuse(), "{n}: {}: {error:?}", wrong(3));
+                assert!(!error.to_string().contains("limit: "), "{n}: {}: {error}", wrong(3));
             }
         }
         // Long statements need not be deep ones.
