@@ -33,6 +33,7 @@ const SETS: Readonly<Record<string, readonly string[]>> = {
   "gpu-stalls": ["fixtures/gpu-stalls"],
   "recording": ["fixtures/measured"],
   "pascal": ["data/pascal/swaptions/swaptions-openmp.json"],
+  "nsight": ["data/other/cloverleaf-nsys/perlmutter-cloverleaf-cuda.sqlite"],
   "two-traces": ["data/chrome/hta/sampled_rank-0.json.gz", "data/chrome/hta/sampled_rank-1.json.gz"],
 };
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { EngineClient } from "../src/state/engine.ts";
 import { NONE } from "../src/view-kit/asks.ts";
-import { askedWindow, askTimeline, rangesOf, windowOf } from "../src/view-kit/catalog.ts";
+import { askedWindow, askTimeline, rangesOf, shortName, timelineCatalog, windowOf } from "../src/view-kit/catalog.ts";
 import { groupingsOf } from "../src/views/timeline/grouping.ts";
 import { colourTable, groupFamily, spread } from "../src/view-kit/colours.ts";
-import { exampleCatalog } from "./timeline-example.ts";
+import { arrived, exampleCatalog } from "./timeline-example.ts";
 
 describe("catalog of a trace", () => {
   const catalog = exampleCatalog();
@@ -130,4 +130,14 @@ describe("colours of a trace", () => {
     const gaps = sorted.slice(1).map((place, at) => place - (sorted[at] ?? 0));
     expect(Math.min(...gaps)).toBeGreaterThan(0.05);
   });
+});
+
+test("functions that differ in their template arguments only are named by them, wherever they are named", () => {
+  const names = ["void sweep<Left<int> >(int)", "void sweep<Right<int> >(int)", "void other<int>(int)"];
+  const functions = arrived({ name: names, group: Uint32Array.of(0, 0, 0), exclusive_ns: Float64Array.of(3, 2, 1), calls: Float64Array.of(3, 2, 1) });
+  expect(names.map((name) => shortName(name))).toEqual(["sweep", "sweep", "other"]);
+  const { reply } = exampleCatalog();
+  const tables = { tracks: arrived({ location: [0], label: ["a"], calls: [1], component: [Number.NaN] }), functions, groups: arrived({ name: ["g"], exclusive_ns: [6], calls: [6] }), contexts: arrived({ context_id: Uint32Array.of(0), parent: Uint32Array.of(NONE), function: Uint32Array.of(NONE), depth: Uint32Array.of(0) }) };
+  timelineCatalog(reply, tables);
+  expect(names.map((name) => shortName(name))).toEqual(["sweep<Left<int> >", "sweep<Right<int> >", "other"]);
 });

@@ -3,12 +3,46 @@
 /** What compilers append to names of code that they split or copied. */
 const ADDED: readonly string[] = [".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", ".llvm.", ".localalias", "._omp_fn.", ".omp_outlined", "@@"];
 
+/** Names that are short already: most of C and Fortran. */
+const PLAIN = /^(?!PMPI_)\w+$/;
+
 /** What may follow the arguments of a function in C++. */
 const QUALIFIERS: readonly string[] = ["const", "volatile", "&", "noexcept", "["];
 
 /** A name without return type, arguments, template arguments, load module, place in the source and what compilers append; what is no such name stays as it is. */
 export function displayName(name: string): string {
+  return abbreviated(name, false);
+}
+
+/** Names that have the same display name as others in the list, as short as they differ: with template arguments, else in full. The others are as `displayName` has them. */
+export function distinctNames(names: Iterable<string>): ReadonlyMap<string, string> {
+  const first = new Map<string, string>();
+  const alike = new Map<string, string[]>();
+  for (const name of new Set(names)) {
+    const short = displayName(name);
+    const other = first.get(short);
+    const list = alike.get(short);
+    if (other === undefined) first.set(short, name);
+    else if (list === undefined) alike.set(short, [other, name]);
+    else list.push(name);
+  }
+  const out = new Map<string, string>();
+  for (const list of alike.values()) {
+    const longer = list.map((name) => abbreviated(name, true));
+    const times = new Map<string, number>();
+    for (const text of longer) times.set(text, (times.get(text) ?? 0) + 1);
+    list.forEach((name, at) => {
+      const text = longer[at] ?? name;
+      out.set(name, times.get(text) === 1 ? text : name.trim());
+    });
+  }
+  return out;
+}
+
+/** What `displayName` says, with template arguments or without them. */
+function abbreviated(name: string, withTemplates: boolean): string {
   const whole = name.trim();
+  if (PLAIN.test(whole)) return whole;
   let text = whole;
   const place = text.indexOf("[{");
   if (place > 0 && text.slice(0, place).trim() !== "") text = text.slice(0, place).trimEnd();
@@ -22,29 +56,37 @@ export function displayName(name: string): string {
   if (text.startsWith("PMPI_")) text = text.slice(1);
   text = text.replaceAll("(anonymous namespace)::", "").replaceAll("{anonymous}::", "");
   if (/^[<([]/.test(text)) return text;
-  const short = shortened(text) ?? text;
+  const short = shortened(text, withTemplates) ?? text;
   return short === "" ? whole : short;
 }
 
-/** A name without template arguments, arguments and return type; null where it is no such name. */
-function shortened(text: string): string | null {
+/** The first of the characters that stand for template arguments until the name is known; a name has no such characters. */
+const STANDS_FOR = 0xe000;
+
+/** A name without arguments and return type, and without template arguments unless they are wanted; null where it is no such name. */
+function shortened(text: string, withTemplates: boolean): string | null {
   let out = "";
+  const templates: string[] = [];
   // Where the name of an operator begins in `out`: blanks behind it belong to it.
   let operator: number | null = null;
   let hasArguments = false;
   let rest = text;
   while (rest !== "") {
     const first = rest.charAt(0);
-    const isAfterWord = /[\p{L}\p{N}_]$/u.test(out);
+    const isAfterWord = /[\p{L}\p{N}_]$/u.test(out.slice(-2));
     const symbol = !isAfterWord && rest.startsWith("operator") ? operatorSymbol(rest.slice("operator".length)) : null;
     if (symbol !== null) {
       operator = out.length;
       const length = "operator".length + symbol;
       out += rest.slice(0, length);
       rest = rest.slice(length);
-    } else if (first === "<" && (isAfterWord || /[()[\]]$/.test(out))) {
+    } else if (first === "<" && (isAfterWord || /[()[\]]$/.test(out.slice(-1)))) {
       const end = closed(rest, "<", ">");
       if (end === null) return null;
+      if (withTemplates) {
+        out += String.fromCharCode(STANDS_FOR + templates.length);
+        templates.push(withoutArguments(rest.slice(0, end)));
+      }
       rest = rest.slice(end);
     } else if (first === "{") {
       const end = closed(rest, "{", "}");
@@ -69,15 +111,29 @@ function shortened(text: string): string | null {
       hasArguments ||= !isAnnotation;
       rest = "";
     } else {
-      out += first;
-      rest = rest.slice(1);
+      let end = 1;
+      while (end < rest.length && !"<({".includes(rest.charAt(end)) && !rest.startsWith("operator", end)) end += 1;
+      out += rest.slice(0, end);
+      rest = rest.slice(end);
     }
   }
   if (hasArguments) {
     const blank = out.slice(0, operator ?? out.length).lastIndexOf(" ");
     if (blank >= 0) out = out.slice(blank + 1);
   }
-  return out.trim().replace(/^[*&]+/, "");
+  const short = out.trim().replace(/^[*&]+/, "");
+  return templates.length === 0 ? short : short.replace(/[\ue000-\uf8ff]/g, (one) => templates[one.charCodeAt(0) - STANDS_FOR] ?? one);
+}
+
+/** Template arguments without the arguments of functions in them: `<run::{lambda#1}>` of `<run(int)::{lambda(int)#1}>`. */
+function withoutArguments(text: string): string {
+  let out = "";
+  for (let at = 0; at < text.length; at += 1) {
+    const end = text.charAt(at) === "(" && /\w$/.test(out) ? closed(text.slice(at), "(", ")") : null;
+    if (end === null) out += text.charAt(at);
+    else at += end - 1;
+  }
+  return out;
 }
 
 /** The length of what follows `operator` in the name of one; null where it is another word. */

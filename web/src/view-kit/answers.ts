@@ -4,7 +4,7 @@ import { csv } from "../widgets/save.ts";
 import type { TableColumn, TableSort } from "../widgets/table.ts";
 import { nameWidth, numberColumn, textAt, textColumn } from "./columns.ts";
 import { valueFormat, type ValueFormat } from "./format.ts";
-import { shortName } from "./catalog.ts";
+import { distinguish, shortName } from "./catalog.ts";
 
 /** A column of an answer of the engine, ready to be shown. */
 export interface AnswerColumn {
@@ -36,6 +36,7 @@ export function answerColumns(table: Table, isWhole = false): readonly AnswerCol
     if (isText(table, id)) {
       const column = textColumn(table, id);
       const texts = Array.from({ length: table.numRows }, (_, row) => textAt(column, row));
+      distinguish(texts.flatMap((text) => text.split(" > ")));
       columns.push({ id, title, texts, numbers: null, format: null, most: 0, head: { id, title, width: nameWidth(texts.map((text) => text.split(" > ").map((part) => shortName(part)).join(" › "))), sortable: true, help } });
       continue;
     }

@@ -1,6 +1,6 @@
 /** What there is in a trace, as columns: asked once for each experiment, shared by all views. */
 import type { Table } from "@uwdata/flechette";
-import { displayName } from "../base/display-name.ts";
+import { displayName, distinctNames } from "../base/display-name.ts";
 import { plural } from "../base/format.ts";
 import type { Rgb } from "../base/palettes.ts";
 import type { EngineClient } from "../state/engine.ts";
@@ -47,9 +47,22 @@ export interface Contexts {
   readonly end: Int32Array;
 }
 
-/** A name for where there is little room, as everything abbreviates it: `main [{/a/b.c} {106,0}]` is `main`. */
+/** Names whose display name is that of another function of the same list, with what distinguishes them. */
+const distinct = new Map<string, string>();
+
+/** Has `shortName` distinguish the functions of a list, from now on and wherever they are named. */
+export function distinguish(names: Iterable<string>): void {
+  for (const [name, short] of distinctNames(names)) if (short.length > (distinct.get(name)?.length ?? 0)) distinct.set(name, short);
+}
+
+/** A name for where there is little room, as everything abbreviates it: `main [{/a/b.c} {106,0}]` is `main`, unless another function of a list that was told to `distinguish` would be called the same. */
 export function shortName(name: string): string {
-  return displayName(name);
+  return distinct.get(name) ?? displayName(name);
+}
+
+/** Whether a short name has more than its display name, because that of another function is the same. */
+export function isDistinguished(name: string): boolean {
+  return distinct.has(name);
 }
 
 /** So many calls; in a trace of samples, runs of samples with the same contexts. */
@@ -100,6 +113,7 @@ export function timelineCatalog(reply: TimelineReply, tables: Record<string, Tab
   const functionTable = tableOf(tables, "functions");
   const group = wholeColumn(functionTable, "group");
   const functions = { ...namesOf(functionTable), group: (row: number) => group[row] ?? NONE };
+  distinguish(Array.from({ length: functions.length }, (_, row) => functions.name(row)));
   const groups = namesOf(tableOf(tables, "groups"));
   const contexts = contextsOf(tableOf(tables, "contexts"));
   const colours = colourTable(functions, groups);
