@@ -13,12 +13,10 @@ an operation reads and writes, by the time of the tool from memory, as a part of
 reaches.
 
 With --device, the tool alone is asked for what it does on a device (group, count, first rows; and sort
-and filter, of which a device that is asked for by its number finds the numbers of the rows), on a build
-with the feature `gpu`: from memory on the processor, where DataFusion counts and finds first
-rows; the first time on the device, with kernels
-that are compiled and columns that are copied; with columns that are copied each time, because there is
-no room for all of them; and with columns that stay on the device. `--device auto` says what it chooses
-and why.
+and filter, of which a device finds the numbers of the rows), on a build with the feature `gpu`: from
+memory on the processor; the first time on the device, with kernels that are compiled and columns that
+are copied; with columns that are copied each time, because there is no room for all of them; and with
+columns that stay on the device. `--device auto` says what it chooses and why.
 """
 
 from __future__ import annotations

@@ -88,6 +88,8 @@ struct State {
     missed: HashMap<u64, f64>,
     /// Seconds that the processor took for steps that a device could have done.
     spent: f64,
+    /// The fewest rows for which there was no room, of kinds that are not done in parts.
+    full: HashMap<Kind, usize>,
     /// Why the device is used no more.
     failed: Option<String>,
 }
@@ -95,6 +97,12 @@ struct State {
 impl State {
     fn bytes(&self) -> u64 {
         self.entries.iter().map(|entry| entry.there.bytes()).sum()
+    }
+
+    /// Notes that there was no room for a job that is not done in parts.
+    fn filled(&mut self, kind: Kind, rows: usize) {
+        let least = self.full.entry(kind).or_insert(rows);
+        *least = rows.min(*least);
     }
 
     fn has(&self, table: u64, column: usize, rows: &Range<usize>) -> Option<usize> {
@@ -183,9 +191,11 @@ impl DeviceMemory {
         let before = state.entries.len();
         state.entries.retain(|entry| entry.table != table);
         state.missed.remove(&table);
-        if state.entries.len() < before
-            && let Some(Ok(device)) = self.opened.get()
-        {
+        if state.entries.len() == before {
+            return;
+        }
+        state.full.clear();
+        if let Some(Ok(device)) = self.opened.get() {
             device.release();
         }
     }
@@ -200,7 +210,7 @@ impl DeviceMemory {
     }
 
     /// Whether the device does what it can, whatever it takes.
-    pub(crate) fn is_forced(&self) -> bool {
+    fn is_forced(&self) -> bool {
         matches!(self.device.on, On::Forced(_))
     }
 
@@ -345,10 +355,22 @@ impl DeviceMemory {
         let (kind, rows) = (job.kind(&table.rows), table.rows.num_rows());
         let on_processor = state.processor.get(&kind).copied().unwrap_or_default().all(rows);
         let told = |seconds: f64| quantity(seconds, "s");
+        let has_room = |state: &State| {
+            rows <= state.part_rows.unwrap_or(PART_ROWS)
+                && Self::needed(table, job) <= self.most_bytes(device)
+                && state.full.get(&kind).is_none_or(|&least| rows < least)
+        };
+        if job.is_whole() && !has_room(state) {
+            return Ok(Err(format!("{name}: {WHOLE}, for which there is no room")));
+        }
         let there = match state.device.get(&kind) {
             Some(times) => *times,
             None => {
-                let (times, byte) = measured(device, &table.rows, job, finish)?;
+                let measured = measured(device, &table.rows, job, finish);
+                if job.is_whole() && matches!(measured, Err(Stop::Device(DeviceError::Full(_)))) {
+                    state.filled(kind, rows);
+                }
+                let (times, byte) = measured?;
                 state.byte = state.byte.or(byte);
                 state.device.insert(kind, times);
                 times
@@ -421,12 +443,13 @@ impl DeviceMemory {
                     let seconds = begin.elapsed().as_secs_f64() - copied;
                     // Where columns are new, so is all other memory; those that do not stay always are.
                     let stays = Self::needed(table, job) <= self.most_bytes(device);
-                    let seconds = (copied == 0.0 || !stays).then_some(seconds);
+                    let seconds = (copied <= 0.0 || !stays).then_some(seconds);
                     return Ok(Done { found: merged(found), parts: count, seconds });
                 }
                 // Parts are of no use to it, and other steps still need their columns as they are.
                 Err(Stop::Device(DeviceError::Full(why))) if job.is_whole() => {
                     device.release();
+                    state.filled(job.kind(&table.rows), rows);
                     let why = DeviceError::Unsuitable(format!("{WHOLE}; {why}"));
                     return Err(Stop::Device(why));
                 }
@@ -539,16 +562,19 @@ fn measured(
         let seconds = (more.seconds - few.seconds).max(0.0);
         seconds / (more.bytes - few.bytes) as f64
     });
-    let time = |sample: &Sample| -> Result<f64, Stop> {
+    let time = |sample: &Sample| -> Result<(f64, f64), Stop> {
         let begin = Instant::now();
-        let found = sample.in_table(job.done(device, &sample.columns, sample.rows)?);
-        finish(found).map_err(Stop::Statement)?;
-        Ok(begin.elapsed().as_secs_f64())
+        let found = job.done(device, &sample.columns, sample.rows)?;
+        let there = begin.elapsed().as_secs_f64();
+        finish(sample.in_table(found)).map_err(Stop::Statement)?;
+        Ok((there, begin.elapsed().as_secs_f64() - there))
     };
     let timed = |sample: &Sample| -> Result<(usize, f64), Stop> {
-        // Once for kernels to be compiled and for memory; then another program may get between.
-        time(sample)?;
-        Ok((sample.rows, time(sample)?.min(time(sample)?)))
+        // The first time, kernels are compiled, and memory is new: that of the device stays, and that
+        // of a result of all rows is as new as that of the first sample.
+        let (_, new) = time(sample)?;
+        let ((one, after_one), (other, after_other)) = (time(sample)?, time(sample)?);
+        Ok((sample.rows, one.min(other) + new.max(after_one).max(after_other)))
     };
     Ok((Times::of(timed(&few)?, timed(&more)?), byte))
 }
@@ -650,10 +676,68 @@ mod tests {
         assert_eq!(counts, [FEW, FEW, FEW, 1 << 18, 1 << 18, 1 << 18]);
         // Rows of all of the table are collected.
         for rows in finished {
-            let tenths: BTreeSet<u32> =
-                rows.iter().map(|row| row / 100_000).collect();
+            let tenths: BTreeSet<u32> = rows.iter().map(|row| row / 100_000).collect();
             assert_eq!(tenths.into_iter().collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn sorts_and_filters_follow_their_times() {
+        let rows = 1_000_000;
+        let memory = Arc::new(DeviceMemory::new(SqlDevice::auto(|| Ok(Arc::new(Empty)))));
+        let table = crate::kept::tests::table(&memory, rows);
+        let key = Operand::Column(0);
+        let job = |within: &[(Operand, i64, i64)], order: &[(Operand, bool)], met: usize| {
+            let what = What::All { order: order.to_vec(), columns: 1 };
+            Job { within: within.to_vec(), share: Share::of(met, rows), what }
+        };
+        let sort = job(&[], &[(key, false)], rows);
+        let (many, few) = (job(&[(key, 0, 9)], &[], rows), job(&[(key, 0, 9)], &[], 9));
+        let jobs = [&sort, &many, &few];
+        let times = |each: [f64; 3]| -> HashMap<Kind, Times> {
+            let times = |row: f64| Times { row: row * 1e-9, ..Times::default() };
+            let kinds = jobs.iter().map(|job| job.kind(&table.rows));
+            kinds.zip(each.map(times)).collect()
+        };
+        let entry = |rows: Range<usize>| {
+            let there = DeviceColumn::new((), 4 * rows.len() as u64);
+            Entry { table: table.number, column: 0, rows, there }
+        };
+        let mut state = State {
+            entries: vec![entry(0..rows)],
+            processor: times([20.0, 9.0, 5.0]),
+            device: times([8.0, 12.0, 1.0]),
+            ..State::default()
+        };
+        let none = |_: JobResult| Ok(None);
+        let chosen = |state: &mut State, job: &Job| {
+            memory.chosen(state, &Empty, &table, job, &none).unwrap()
+        };
+        // Each by its own times.
+        let why = chosen(&mut state, &sort).unwrap();
+        assert!(why.starts_with("estimated 8.00 ms there and 20.0 ms on the processor"), "{why}");
+        let why = chosen(&mut state, &many).unwrap_err();
+        assert_eq!(why, "empty: estimated 12.0 ms there and 9.00 ms on the processor");
+        chosen(&mut state, &few).unwrap();
+        // A complete step says how long it takes, and so does one on the processor.
+        let seen = |memory: &DeviceMemory, state: State| *memory.locked() = state;
+        seen(&memory, state);
+        memory.did(&Ok(sort.clone()), &table.rows, 0.021);
+        let mut state = std::mem::take(&mut *memory.locked());
+        let why = chosen(&mut state, &sort).unwrap_err();
+        assert_eq!(why, "empty: estimated 21.0 ms there and 20.0 ms on the processor");
+        state.processor = times([30.0, 9.0, 5.0]);
+        chosen(&mut state, &sort).unwrap();
+        // A sort that had no room is not tried again, until there is more; filters are done in parts.
+        state.filled(sort.kind(&table.rows), rows);
+        let why = chosen(&mut state, &sort).unwrap_err();
+        assert!(why.ends_with("needs all of them at once, for which there is no room"), "{why}");
+        state.part_rows = Some(rows / 2);
+        state.entries = vec![entry(0..rows / 2), entry(rows / 2..rows)];
+        chosen(&mut state, &few).unwrap();
+        seen(&memory, state);
+        memory.forget(table.number);
+        assert!(memory.locked().full.is_empty());
     }
 
     #[test]

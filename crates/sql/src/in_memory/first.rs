@@ -15,9 +15,9 @@ use parallax_base::{Control, threads};
 use parallax_columns::{BLOCK_ROWS, MAX_ROWS, Picks};
 
 use super::condition::{Condition, Number, operand};
-use super::job_of;
 use super::rows::{Source, withdrawn};
 use super::sort::SIGN;
+use super::{NO_ORDER, job_of};
 use crate::device::{Job, Operand, What};
 
 /// What rows are ordered by, of columns of the whole table.
@@ -110,7 +110,7 @@ impl First {
 
     /// What a device would do of it.
     pub(super) fn job(&self, table: &RecordBatch) -> Result<Job, String> {
-        let order = self.order(table).ok_or("the order is not one of integer columns")?;
+        let order = self.order(table).ok_or(NO_ORDER)?;
         job_of(&self.source, table, What::First { most: self.most, order })
     }
 

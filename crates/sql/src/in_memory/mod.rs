@@ -53,7 +53,7 @@ use self::group::Group;
 use self::merge::Merge;
 use self::rows::Source;
 use self::sort::Sort;
-use crate::device::{DeviceMemory, Job, JobResult, Operand, Outcome, SqlStep, What};
+use crate::device::{Job, JobResult, Operand, Outcome, SqlStep, What};
 use crate::kept::{Keeper, KeptTable, Worth};
 
 /// Puts [`InMemory`] in the place of what it can compute.
@@ -210,11 +210,9 @@ impl Work {
     /// The device that it is planned for, where there may be one.
     fn planned_device(&self) -> Option<String> {
         let planned = self.source().scan.keeper()?.device()?.planned()?;
-        let is_forced = self.source().scan.keeper()?.device()?.is_forced();
         let is_there = match self {
-            Self::Group(_) | Self::Count(_) | Self::First(_) => true,
-            Self::Rows(source) => is_forced && !source.conditions.is_empty(),
-            Self::Sort(_) => is_forced,
+            Self::Group(_) | Self::Count(_) | Self::First(_) | Self::Sort(_) => true,
+            Self::Rows(source) => !source.conditions.is_empty(),
             Self::Merge(_) => false,
         };
         Some(if is_there { planned } else { "cpu".to_owned() })
@@ -252,12 +250,13 @@ impl Work {
         match (self, other) {
             (Self::Rows(source), _) => {
                 let here = |rows: &RecordBatch| source.rows(rows, keeper, control).map(Some);
-                let order = source.conditions.first().map(|_| Vec::new());
-                in_order(source, order, table, keeper, control, here)
+                let order = source.conditions.first().map(|_| Vec::new()).ok_or(ALL_ROWS);
+                in_order(source, &order, table, keeper, control, here)
             }
             (Self::Sort(sort), _) => {
                 let here = |rows: &RecordBatch| sort.rows(rows, keeper, control);
-                in_order(&sort.source, sort.order(&table.rows), table, keeper, control, here)
+                let order = sort.order(&table.rows).ok_or(NO_ORDER);
+                in_order(&sort.source, &order, table, keeper, control, here)
             }
             (Self::Group(group), _) => group.computed(table, keeper, control),
             (Self::Count(count), _) => {
@@ -311,25 +310,25 @@ fn job_of(source: &Source, table: &RecordBatch, what: What) -> Result<Job, Strin
     Ok(Job { within, share, what })
 }
 
-/// Why a step is done on the processor where times decide: what it gives is copied back.
+/// Why a device has nothing to do.
 const ALL_ROWS: &str = "all rows are the result";
+/// Why a device does not put rows in order.
+const NO_ORDER: &str = "the order is not one of integer columns";
 
-/// All rows that meet the conditions, in an order, which is that of the table without numbers. A
-/// device finds the numbers of the rows where it is asked for.
+/// All rows that meet the conditions, in an order, which is that of the table without numbers; or why
+/// there is nothing for a device, which finds the numbers of the rows.
 fn in_order(
     source: &Source,
-    order: Option<Vec<(Operand, bool)>>,
+    order: &Result<Vec<(Operand, bool)>, &str>,
     table: &KeptTable,
     keeper: &Keeper,
     control: &Control,
     on_processor: impl Fn(&RecordBatch) -> Result<Option<RecordBatch>>,
 ) -> Result<Ran> {
-    let order = order.filter(|_| keeper.device().is_some_and(DeviceMemory::is_forced));
-    let Some(order) = order else {
-        return Ok(Ran::on_processor(keeper, on_processor(&table.rows)?, ALL_ROWS));
+    let job = || {
+        let what = What::All { order: order.clone()?, columns: source.columns.len() };
+        job_of(source, &table.rows, what)
     };
-    let what = What::All { order, columns: source.columns.len() };
-    let job = || job_of(source, &table.rows, what.clone());
     done(table, keeper, control, job, on_processor, |found| match found {
         JobResult::Rows(rows) => source.chosen(&table.rows, &rows, control).map(Some),
         _ => Ok(None),

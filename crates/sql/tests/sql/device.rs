@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use parallax_base::Control;
 use parallax_columns::{
@@ -29,12 +30,18 @@ struct Loops {
     most_ordered: Option<usize>,
     is_broken: AtomicBool,
     is_software: bool,
+    /// Puts columns in order when they are copied, so that orders and ranges of one column are there.
+    is_fast: bool,
+    /// Waits so long before it finds rows.
+    pause: Duration,
     /// What was done.
     done: Mutex<Vec<&'static str>>,
 }
 
 struct Held {
     values: Vec<i64>,
+    /// Numbers of the rows in order, of a fast device.
+    order: Vec<u32>,
     bytes: u64,
     held: Arc<AtomicU64>,
 }
@@ -112,7 +119,13 @@ impl ColumnDevice for Loops {
             Values::Narrow(values) => values.iter().map(|&value| value.into()).collect(),
             Values::Wide(values) => values.to_vec(),
         };
-        Ok(DeviceColumn::new(Held { values, bytes, held: Arc::clone(&self.held) }, bytes))
+        let mut order = Vec::new();
+        if self.is_fast {
+            order.extend(0..u32::try_from(values.len()).unwrap());
+            order.sort_by_key(|&row| values[row as usize]);
+        }
+        let held = Held { values, order, bytes, held: Arc::clone(&self.held) };
+        Ok(DeviceColumn::new(held, bytes))
     }
 
     fn release(&self) {}
@@ -158,6 +171,14 @@ impl ColumnDevice for Loops {
         within: &[Within<'_>],
     ) -> Result<Vec<u32>, DeviceError> {
         self.does("first")?;
+        std::thread::sleep(self.pause);
+        if let (true, [(Number::Column(column), false)], []) = (self.is_fast, order, within) {
+            let order = &column.get::<Held>().unwrap().order;
+            if self.most_ordered.is_some_and(|most| order.len() > most) {
+                return Err(DeviceError::Full("no more room".to_owned()));
+            }
+            return Ok(order[..most.min(order.len())].to_vec());
+        }
         let of = order.first().map(|(of, _)| *of);
         let of = of.or(within.first().map(|one| one.number));
         let mut rows = met(len(of.unwrap()), within);
@@ -578,7 +599,9 @@ fn times_decide_where_nothing_is_asked_for() {
     let session = with(&few, SqlDevice::auto(|| panic!("it is not opened")));
     load(&session, "samples");
     let all = run(&session, "SELECT * FROM samples WHERE end_ns - start_ns > 5");
-    assert_eq!(step(&all).reason, "all rows are the result");
+    assert_eq!(step(&all).reason, "too few rows for a GPU");
+    let sorted = run(&session, "SELECT * FROM samples ORDER BY end_ns");
+    assert_eq!(step(&sorted).reason, "too few rows for a GPU");
     let by_context = "SELECT context_id, count(*) FROM samples GROUP BY context_id";
     assert_eq!(step(&run(&session, by_context)).reason, "too few rows for a GPU");
     // Rows with equal keys keep the order of the table, on the processor and on a device.
@@ -632,4 +655,97 @@ fn times_decide_where_nothing_is_asked_for() {
     assert!(slow.starts_with("loops: estimated") && slow.contains("on the processor"), "{slow}");
     let session = with(&many, SqlDevice::auto(|| Err("there is no GPU".to_owned())));
     assert_eq!(until(&session), "there is no GPU");
+}
+
+#[test]
+fn sorts_and_filters_run_where_they_take_less_time() {
+    let (_folder, opened) = traced(40, 14_000);
+    let sort = "SELECT * FROM samples ORDER BY end_ns";
+    let filter = "SELECT * FROM samples WHERE end_ns - start_ns >= 2000";
+    let processor = with(&opened, SqlDevice::processor());
+    load(&processor, "samples");
+    let [sorted, filtered] = [sort, filter].map(|statement| run(&processor, statement).table);
+    let auto = |device: &Arc<Loops>| {
+        let device = Arc::clone(device);
+        with(&opened, SqlDevice::auto(move || Ok(Arc::clone(&device) as Arc<dyn ColumnDevice>)))
+    };
+    // The same rows one statement after the other, until a step is as wanted. Other programs may make
+    // a time much longer than it is, so there is an end to that.
+    let until = |session: &SqlSession, statement: &str, is_wanted: &dyn Fn(&SqlStep) -> bool| {
+        let expected = if statement == sort { &sorted } else { &filtered };
+        for _ in 0..30 {
+            let found = run(session, statement);
+            let columns = found.table.columns.iter().zip(&expected.columns);
+            assert!(columns.clone().count() == 4);
+            for (found, expected) in columns {
+                assert!(*found.values == *expected.values, "{statement}");
+            }
+            let step = step(&found);
+            if is_wanted(step) {
+                return Some(step.reason.clone());
+            }
+            assert_eq!(step.device, "cpu", "{}", step.reason);
+        }
+        None
+    };
+    let is_sorted = |device: &dyn Fn() -> Loops, is_wanted: &dyn Fn(&SqlStep) -> bool| {
+        let sorted = (0..20).find_map(|_| {
+            let device = Arc::new(device());
+            let session = auto(&device);
+            load(&session, "samples");
+            Some((until(&session, sort, is_wanted)?, session, device))
+        });
+        sorted.expect("times are never as they should be")
+    };
+    let is_slow =
+        |step: &SqlStep| step.device == "cpu" && step.reason.starts_with("loops: estimated");
+
+    // A slow device: the first two steps are timed on the processor, and others stay there.
+    let pause = Duration::from_millis(200);
+    let device = Arc::new(Loops { pause, ..Loops::default() });
+    let session = auto(&device);
+    load(&session, "samples");
+    for statement in [sort, filter] {
+        for _ in 0..2 {
+            let first = until(&session, statement, &|_| true);
+            let first =
+                first.is_some_and(|why| why == "the first 2 steps of its kind are timed there");
+            assert!(first, "{statement}");
+        }
+    }
+    assert!(until(&session, sort, &is_slow).is_some());
+    let is_short = |step: &SqlStep| step.reason.ends_with("too short for a GPU");
+    assert!(until(&session, filter, &|step| is_slow(step) || is_short(step)).is_some());
+
+    // A fast one, which has the columns in the end.
+    let fast = || Loops { is_fast: true, ..Loops::default() };
+    let (copied, session, _) = is_sorted(&fast, &|step| step.device == "loops");
+    assert!(copied.starts_with("estimated") && copied.contains("cop"), "{copied}");
+    let there = |step: &SqlStep| step.reason.ends_with("no copies, as the columns are there");
+    assert!(until(&session, sort, &there).is_some());
+    let ran = rows(&run(&session, &format!("EXPLAIN ANALYZE {sort}")).table).concat().join("\n");
+    assert!(ran.contains("InMemory: sort of samples, ran=from_memory, device="), "{ran}");
+    assert!(ran.contains("reason=\"") && ran.contains(" on the processor"), "{ran}");
+    let plan = rows(&run(&session, &format!("EXPLAIN {filter}")).table).concat().join("\n");
+    assert!(plan.contains("rows of samples, device=\"auto\""), "{plan}");
+
+    // One that has no room for the order of all rows is asked for it once.
+    let few = || Loops { most_ordered: Some(300_000), ..fast() };
+    let is_whole = |step: &SqlStep| step.reason.contains("needs all of them at once");
+    let (_, session, device) = is_sorted(&few, &is_whole);
+    let asked = device.done.lock().unwrap().len();
+    let why = until(&session, sort, &|_| true);
+    assert!(why.is_some_and(|why| why.ends_with("for which there is no room")));
+    assert_eq!(device.done.lock().unwrap().len(), asked);
+
+    // One that fails.
+    let device = Arc::new(Loops::default());
+    device.is_broken.store(true, Ordering::Relaxed);
+    let session = auto(&device);
+    load(&session, "samples");
+    let is_broken = |step: &SqlStep| step.reason == "loops: a fuse has blown";
+    assert!(until(&session, sort, &is_broken).is_some());
+    let asked = device.done.lock().unwrap().len();
+    assert!(until(&session, sort, &|_| true).is_some());
+    assert_eq!(device.done.lock().unwrap().len(), asked);
 }
