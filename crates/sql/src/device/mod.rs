@@ -3,6 +3,7 @@
 mod job;
 mod memory;
 mod samples;
+mod times;
 
 use std::fmt;
 use std::sync::Arc;
