@@ -16,6 +16,7 @@ use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::tree_node::{Transformed, TreeNode as _};
 use datafusion::common::{DataFusionError, Result, exec_err};
 use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{Partitioning, PhysicalExpr};
 use datafusion::physical_expr_common::physical_expr::is_volatile;
 use datafusion::physical_plan::ExecutionPlan;
@@ -172,13 +173,31 @@ impl Source {
         rows: &[u32],
         control: &Control,
     ) -> Result<RecordBatch> {
+        let read = self.columns.iter().flat_map(collect_columns).map(|column| column.index());
+        let mut read: Vec<usize> = read.collect();
+        read.sort_unstable();
+        read.dedup();
+        let table = table.project(&read)?;
         let columns = threads::map(table.columns().iter().collect(), |column: &ArrayRef| {
             control.check().map_err(withdrawn)?;
             gathered(column, rows)
         });
         let columns = columns.into_iter().collect::<Result<_>>()?;
-        let chosen = RecordBatch::try_new(table.schema(), columns)?;
-        let column = |one: &Expr| one.evaluate(&chosen)?.into_array(rows.len());
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+        let chosen = RecordBatch::try_new_with_options(table.schema(), columns, &options)?;
+        let column = |one: &Expr| {
+            let place = |one: Expr| match one.downcast_ref::<Column>() {
+                Some(column) => match read.binary_search(&column.index()) {
+                    Ok(at) => {
+                        Ok(Transformed::yes(Arc::new(Column::new(column.name(), at)) as Expr))
+                    }
+                    Err(_) => exec_err!("there is no column {column}"),
+                },
+                None => Ok(Transformed::no(one)),
+            };
+            let placed = Arc::clone(one).transform_up(place)?.data;
+            placed.evaluate(&chosen)?.into_array(rows.len())
+        };
         self.batch(rows.len(), self.columns.iter().map(column).collect::<Result<_>>()?)
     }
 
