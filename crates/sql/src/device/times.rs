@@ -19,24 +19,34 @@ pub(super) struct Times {
     pub(super) row: f64,
     /// How often all rows were timed.
     pub(super) steps: usize,
+    /// For each row, in the last of these times.
+    pub(super) latest: [f64; LATEST],
 }
+
+/// Complete steps of a kind that say how long the next one takes.
+const LATEST: usize = 3;
 
 impl Times {
     /// From those of so many rows, and of more.
     fn of(few: (usize, f64), more: (usize, f64)) -> Self {
         let rows = more.0.saturating_sub(few.0).max(1);
         let row = (more.1 - few.1).max(0.0) / rows as f64;
-        Self { fixed: (few.1 - row * few.0 as f64).max(0.0), row, steps: 0 }
+        Self { fixed: (few.1 - row * few.0 as f64).max(0.0), row, ..Self::default() }
     }
 
     pub(super) fn all(self, rows: usize) -> f64 {
         self.fixed + self.row * rows as f64
     }
 
-    /// After a job with so many rows.
+    /// After a job with so many rows. The shortest of the last ones counts: what else runs on a machine
+    /// makes a step longer, and never shorter. One that took long by chance would keep a kind of steps
+    /// where it is not done any more, and so not timed again.
     pub(super) fn learn(&mut self, rows: usize, seconds: f64) {
-        self.row = (seconds - self.fixed).max(0.0) / rows.max(1) as f64;
+        let row = (seconds - self.fixed).max(0.0) / rows.max(1) as f64;
+        self.latest[self.steps % LATEST] = row;
         self.steps += 1;
+        let known = &self.latest[..self.steps.min(LATEST)];
+        self.row = known.iter().copied().fold(f64::INFINITY, f64::min);
     }
 }
 
@@ -83,4 +93,29 @@ pub(super) fn measured(
         Ok((sample.rows, one.min(other) + new.max(after_one).max(after_other)))
     };
     Ok((Times::of(timed(&few)?, timed(&more)?), byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_that_took_long_by_chance_is_not_what_counts() {
+        let mut times = Times::of((100, 0.001), (1100, 0.002));
+        assert!((times.all(10_000) - 0.0109).abs() < 1e-9, "{times:?}");
+        // Complete steps say more than samples.
+        for (seconds, expected) in [
+            (0.020, 0.020),
+            (0.018, 0.018),
+            (0.070, 0.018),
+            (0.021, 0.018),
+            // The three before have gone.
+            (0.030, 0.021),
+            (0.030, 0.021),
+            (0.031, 0.030),
+        ] {
+            times.learn(10_000, seconds);
+            assert!((times.all(10_000) - expected).abs() < 1e-9, "{seconds} {times:?}");
+        }
+    }
 }
