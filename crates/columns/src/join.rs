@@ -1,13 +1,14 @@
 //! Rows of two tables with equal keys.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use foldhash::fast::RandomState;
 use parallax_base::casts::saturated_usize;
 use parallax_base::threads;
 
-use crate::pieces::{map_pieces, row};
-use crate::{MAX_ROWS, gather, sort_u32};
+use crate::pieces::{filled, map_pieces, row};
+use crate::{MAX_ROWS, filter, gather, sort_u32};
 
 /// Rows that belong together: `left[i]` and `right[i]`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -33,6 +34,11 @@ impl std::error::Error for TooManyPairs {}
 /// Starts by key are kept in a table up to this many keys for each row of the right side.
 const SPREAD: usize = 16;
 
+/// Whether a table by key is small enough for so many rows.
+fn is_dense(keys: usize, rows: usize) -> bool {
+    keys <= rows * SPREAD + 1024
+}
+
 /// Where the rows with a key begin and end in the order of keys.
 enum Starts {
     /// For each key from the first number on; one more for the end.
@@ -46,7 +52,7 @@ impl Starts {
             return Self::Dense(0, vec![0]);
         };
         let len = (high - low) as usize + 1;
-        if len <= sorted.len() * SPREAD + 1024 {
+        if is_dense(len, sorted.len()) {
             let mut starts = vec![0; len + 1];
             sorted.iter().for_each(|&key| starts[(key - low) as usize + 1] += 1);
             for i in 1..starts.len() {
@@ -84,7 +90,11 @@ impl Starts {
 /// When there are more than [`MAX_ROWS`] pairs.
 pub fn join(left: &[u32], right: &[u32]) -> Result<Pairs, TooManyPairs> {
     let order = sort_u32(right);
-    let starts = Starts::of(&gather(right, &order));
+    let sorted = gather(right, &order);
+    if let Some(pairs) = with_one_each(left, &order, &sorted) {
+        return Ok(pairs);
+    }
+    let starts = Starts::of(&sorted);
     let counts = map_pieces(left.len(), |piece| {
         let rows = left[piece.clone()].iter().map(|&key| starts.rows(key));
         (piece, rows.map(|(start, end)| u64::from(end - start)).sum::<u64>())
@@ -114,4 +124,43 @@ pub fn join(left: &[u32], right: &[u32]) -> Result<Pairs, TooManyPairs> {
         }
     });
     Ok(pairs)
+}
+
+/// No row: there are fewer than this.
+const NONE: u32 = u32::MAX;
+
+/// The pairs, where no two rows of the right side have one key and keys are close together: a row of the
+/// left side has one partner or none, so that nothing has to be counted first.
+fn with_one_each(left: &[u32], order: &[u32], sorted: &[u32]) -> Option<Pairs> {
+    let (&low, &high) = (sorted.first()?, sorted.last()?);
+    let keys = (high - low) as usize + 1;
+    let is_unique = sorted.windows(2).all(|keys| keys.first() < keys.last());
+    if !is_unique || !is_dense(keys, sorted.len()) {
+        return None;
+    }
+    let mut partners = vec![NONE; keys];
+    for (&key, &row) in sorted.iter().zip(order) {
+        partners[(key - low) as usize] = row;
+    }
+    let is_one_alone = AtomicBool::new(false);
+    let right = filled(left.len(), |piece, here: &mut [u32]| {
+        let mut is_alone = false;
+        for (partner, key) in here.iter_mut().zip(&left[piece]) {
+            *partner = partners.get(key.wrapping_sub(low) as usize).copied().unwrap_or(NONE);
+            is_alone |= *partner == NONE;
+        }
+        if is_alone {
+            is_one_alone.store(true, Ordering::Relaxed);
+        }
+    });
+    Some(if is_one_alone.into_inner() {
+        let left = filter(&right, 0..=NONE - 1);
+        let right = gather(&right, &left);
+        Pairs { left, right }
+    } else {
+        let left = filled(right.len(), |piece, here| {
+            here.iter_mut().zip(piece).for_each(|(to, at)| *to = row(at));
+        });
+        Pairs { left, right }
+    })
 }

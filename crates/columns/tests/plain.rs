@@ -142,6 +142,26 @@ proptest! {
     }
 
     #[test]
+    fn rows_are_joined_with_the_one_that_has_their_key(
+        left in numbers(),
+        keys in prop::collection::hash_set(10..700_u32, 1..400),
+        low in prop_oneof![Just(0_u32), Just(5), Just(u32::MAX - 700)],
+        has_all: bool,
+    ) {
+        let right: Vec<u32> = keys.into_iter().map(|key| key + low).collect();
+        let key = |value: u64| match has_all {
+            true => right[value as usize % right.len()],
+            false => (value % 720) as u32 + low.min(u32::MAX - 720),
+        };
+        let left: Vec<u32> = left.into_iter().map(key).collect();
+        let partner = |key: &u32| right.iter().position(|other| other == key);
+        let expected = left.iter().enumerate().filter_map(|(row, key)| Some((row as u32, partner(key)? as u32)));
+        let expected: (Vec<u32>, Vec<u32>) = expected.unzip();
+        let pairs = join(&left, &right).unwrap();
+        prop_assert_eq!((pairs.left, pairs.right), expected);
+    }
+
+    #[test]
     fn histograms_count_what_is_between_edges(values in numbers(), mut edges in prop::collection::vec(0..60_u64, 0..9)) {
         edges.sort_unstable();
         let expected: Vec<u64> = edges.windows(2).enumerate().map(|(i, edge)| {
