@@ -17,6 +17,7 @@ import Stacks from "../src/views/traces/Stacks.svelte";
 import Statistics from "../src/views/traces/Statistics.svelte";
 import * as states from "../src/views/traces/states.ts";
 import { TIMELINE_FAMILY, TIMELINE_SHARED, type TimelineShared } from "../src/view-kit/shared.ts";
+import type { AnomaliesReply } from "../src/wire/protocol.ts";
 import { usePanels } from "./panels.ts";
 import { arrived } from "./timeline-example.ts";
 
@@ -29,7 +30,7 @@ const item: Item = {
 const second: Item = { ...item, item: "e2", name: "q.otf2", key: "q" };
 
 /** What an engine would answer about a trace of four tracks, 1 ms long; `solve` takes less in a window. */
-function answerTo(name: string, request: Record<string, unknown>, calls = 10): { reply: object; tables: object } {
+function answerTo(name: string, request: Record<string, unknown>, calls = 10, named: Partial<AnomaliesReply> = {}): { reply: object; tables: object } {
   const isWindow = request["from_ns"] !== undefined && request["from_ns"] !== null;
   switch (name) {
     case "timeline":
@@ -64,11 +65,11 @@ function answerTo(name: string, request: Record<string, unknown>, calls = 10): {
       };
     case "anomalies":
       return {
-        reply: { detector: null, is_compared: true, total: 3, found: 3, named: 0, excess_ns: 90_000, compared: 240, too_few: 4, notes: ["Calls of MPI and calls that wait are excluded."] },
+        reply: { detector: null, is_compared: true, total: 3, found: 3, named: 0, excess_ns: 90_000, compared: 240, too_few: 4, notes: ["Calls of MPI and calls that wait are excluded."], ...named },
         tables: {
           rows: arrived({
             track: Uint32Array.of(2, 0), location: ["rank 2", "rank 0"], context: Uint32Array.of(2, 2), context_id: Uint32Array.of(8, 8), name: ["solve", "solve"],
-            start_ns: Float64Array.of(400_000, 100_000), end_ns: Float64Array.of(460_000, 130_000), exclusive_ns: Float64Array.of(60_000, 30_000), found: [true, true], named: [false, false],
+            start_ns: Float64Array.of(400_000, 100_000), end_ns: Float64Array.of(460_000, 130_000), exclusive_ns: Float64Array.of(60_000, 30_000), found: [true, false], named: [false, true],
             median_ns: Float64Array.of(1000, 1000), times_median: Float64Array.of(60, 30), score: Float64Array.of(40, 33), calls: Float64Array.of(60, 60),
           }),
         },
@@ -109,7 +110,7 @@ function answerTo(name: string, request: Record<string, unknown>, calls = 10): {
   }
 }
 
-async function show<S extends object>(view: unknown, defaultState: S, given: { shared?: Partial<TimelineShared>; state?: Partial<S>; items?: Item[]; fails?: string; calls?: number } = {}): Promise<{ store: Store; links: Links; asked: [string, Record<string, unknown>][]; shared: () => TimelineShared }> {
+async function show<S extends object>(view: unknown, defaultState: S, given: { shared?: Partial<TimelineShared>; state?: Partial<S>; items?: Item[]; fails?: string; calls?: number; named?: Partial<AnomaliesReply> } = {}): Promise<{ store: Store; links: Links; asked: [string, Record<string, unknown>][]; shared: () => TimelineShared }> {
   const store = new Store();
   const links = new Links(store);
   store.setWorkspace(item.key, () => ({
@@ -120,7 +121,7 @@ async function show<S extends object>(view: unknown, defaultState: S, given: { s
   const asked: [string, Record<string, unknown>][] = [];
   const ask = (name: string, request: Record<string, unknown>): Promise<unknown> => {
     asked.push([name, request]);
-    return name === given.fails ? Promise.reject(new Error("this experiment has no traces")) : Promise.resolve(answerTo(name, request, given.calls));
+    return name === given.fails ? Promise.reject(new Error("this experiment has no traces")) : Promise.resolve(answerTo(name, request, given.calls, given.named));
   };
   const client = { kind: "worker", ask, roots: [], dispose: () => undefined } as unknown as EngineClient;
   const state = new PanelSlice(store, item.key, "panel", { defaultState, stateVersion: 1 });
@@ -243,6 +244,20 @@ describe("calls", () => {
     flushSync();
     expect(shared()).toMatchObject({ window: [85_000, 145_000], cursorNs: 100_000, track: 0 });
     expect(links.focus).toEqual({ kind: "context", item: "p", context: 8 });
+  });
+
+  test("that a detector named are listed with it, with both reasons and the evidence", async () => {
+    await show(Anomalies, states.ANOMALIES_STATE, { named: { detector: "Chimbuko", named: 1 } });
+    expect(texts("anomalies-says")[0]).toMatch(/^3 anomalies in 240 calls: .* above the medians; Chimbuko names 1 call; /);
+    expect([texts("anomalies-found"), texts("anomalies-named")]).toEqual([["true", "false"], ["false", "true"]]);
+    expect([values("anomalies-median_ns"), values("anomalies-times_median"), values("anomalies-score"), values("anomalies-calls")]).toEqual([[1000, 1000], [60, 30], [40, 33], [60, 60]]);
+  });
+
+  test("that only a detector named are said to be its choice, without numbers of a comparison", async () => {
+    await show(Anomalies, states.ANOMALIES_STATE, { named: { detector: "anomaly.json", is_compared: false, found: 0, named: 3, compared: 0, excess_ns: 0 } });
+    expect(texts("anomalies-says")).toEqual(["anomaly.json named 3 anomalies; its file may not contain all calls of the program; 2 calls with the largest exclusive time are listed"]);
+    expect(values("anomalies-exclusive_ns")).toEqual([60_000, 30_000]);
+    for (const id of ["median_ns", "times_median", "score", "calls", "found", "named"]) expect(texts(`anomalies-${id}`), id).toEqual([]);
   });
 
   test("are restricted by a brush over the histogram, from its smallest to its largest duration", async () => {
