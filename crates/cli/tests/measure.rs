@@ -26,12 +26,15 @@ echo "$OMP_NUM_THREADS/$RAYON_NUM_THREADS/$EXTRA/$(echo $processors)/$*" >> "$LO
 /// A folder with a program in it that logs, and what is measured of it.
 struct Scratch {
     folder: tempfile::TempDir,
+    /// For temporary files: what is killed leaves its own.
+    temporary: tempfile::TempDir,
 }
 
 impl Scratch {
     /// With the program `app`, which is this script.
     fn new(script: &str) -> Self {
-        let place = Self { folder: tempfile::tempdir().unwrap() };
+        let [folder, temporary] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
+        let place = Self { folder, temporary };
         place.script("app", script);
         place
     }
@@ -57,6 +60,7 @@ impl Scratch {
     fn command(&self, options: &[&str], program: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_parallax"));
         command.current_dir(self.folder.path()).env("LOG", self.path("log"));
+        command.env("TMPDIR", self.temporary.path());
         // What a test's own environment has must not matter.
         command.env_remove("OMP_NUM_THREADS").env_remove("EXTRA");
         command.arg("measure").args(options).args(["-o", &self.file(), "--"]).args(program);

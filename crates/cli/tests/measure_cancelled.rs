@@ -67,7 +67,10 @@ struct Cluster {
 impl Cluster {
     fn new() -> Self {
         let cluster = Self { folder: tempfile::tempdir().unwrap() };
-        fs::create_dir(cluster.path("bin")).unwrap();
+        // What is killed leaves its temporary files.
+        for name in ["bin", "temporary"] {
+            fs::create_dir(cluster.path(name)).unwrap();
+        }
         for (name, text) in [("bin/sbatch", SBATCH), ("bin/squeue", SQUEUE), ("app", PROGRAM)] {
             fs::write(cluster.path(name), format!("#!/bin/sh\n{text}\n")).unwrap();
             fs::set_permissions(cluster.path(name), fs::Permissions::from_mode(0o755)).unwrap();
@@ -82,7 +85,7 @@ impl Cluster {
     fn measure(&self, options: &[&str]) -> Output {
         let path = std::env::var("PATH").unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_parallax"));
-        command.current_dir(self.folder.path());
+        command.current_dir(self.folder.path()).env("TMPDIR", self.path("temporary"));
         command.env("PATH", format!("{}:{path}", self.path("bin").display()));
         command.args(["measure", "--cores", "1", "-o", "sweep.json"]).args(options);
         command.args(["--", "./app"]).output().unwrap()

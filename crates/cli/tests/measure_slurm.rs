@@ -67,6 +67,8 @@ impl Cluster {
         }
         let folder = tempfile::tempdir().unwrap();
         let mut cluster = Self { folder, daemons: Vec::new() };
+        // What is killed leaves its temporary files.
+        fs::create_dir(cluster.path("temporary")).unwrap();
         cluster.start();
         let begun = Instant::now();
         loop {
@@ -139,6 +141,7 @@ impl Cluster {
     fn measure(&self, options: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_parallax"));
         command.current_dir(self.folder.path()).env("SLURM_CONF", self.path("slurm.conf"));
+        command.env("TMPDIR", self.path("temporary"));
         command.args(["measure", "--slurm", "--cores", "1,2", "-o", "sweep.json"]);
         command.args(options).args(["--", "./app"]);
         command
