@@ -5,7 +5,9 @@ use std::process::{Command, Stdio};
 /// Asks the system to open `url`; false when there is no display.
 pub(crate) fn open(url: &str) -> bool {
     openers().iter().any(|(program, arguments)| {
-        let child = Command::new(program)
+        let mut command = Command::new(program);
+        parallax_native::with_desktop(&mut command);
+        let child = command
             .args(arguments)
             .arg(url)
             .stdin(Stdio::null())
@@ -52,7 +54,8 @@ fn openers() -> Vec<(String, Vec<&'static str>)> {
         out.push(plain("wslview"));
     }
     // Without a display a browser of the terminal would take it over.
-    if has("DISPLAY") || has("WAYLAND_DISPLAY") {
+    let has_wayland = has("WAYLAND_DISPLAY") && !parallax_native::is_without_desktop();
+    if has("DISPLAY") || has_wayland {
         out.push(plain("xdg-open"));
     }
     out

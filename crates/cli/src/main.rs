@@ -60,6 +60,10 @@ fn main() -> ExitCode {
         return parallax_record::start();
     }
     let cli = Cli::typed();
+    // Before there are threads. Commands that run a user's program have no work for a device.
+    if cli.command.uses_device() {
+        parallax_native::without_desktop();
+    }
     let colour = cli.common.color;
     let done = commands::run(cli);
     // What follows from a file that lost its end, be it an answer or an error, says nothing about it.

@@ -170,3 +170,17 @@ fn a_gpu_without_work_gets_one_note() {
         assert_eq!(said.matches("it has no work for gpu:0").count(), 1, "{said}");
     }
 }
+
+#[test]
+fn devices_are_listed_without_remarks_of_drivers_where_there_is_no_desktop() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_parallax"));
+    for name in ["XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DISPLAY"] {
+        command.env_remove(name);
+    }
+    let output = command.arg("devices").output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    // The same are found where a desktop is named that does not answer.
+    let unanswered = command.env("XDG_RUNTIME_DIR", "/nonexistent").output().unwrap();
+    assert_eq!(output.stdout, unanswered.stdout);
+}

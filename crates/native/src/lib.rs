@@ -1,11 +1,12 @@
 //! What only an operating system has: mapped files, and folders on disk to read and to write.
 //!
 //! This crate holds the project's only `unsafe` code: mapping a file, staying alive when a mapped file
-//! is shortened by somebody else, asking the system for its name and for free space, and when a thread
-//! has a processor. ADR 0031 says why the command line maps files and the server reads them, ADR 0105
-//! why a thread gives way.
+//! is shortened by somebody else, asking the system for its name and for free space, when a thread has
+//! a processor, and telling drivers that there is no desktop. ADR 0031 says why the command line maps
+//! files and the server reads them, ADR 0105 why a thread gives way.
 
 mod abandoned;
+mod desktop;
 mod disk_folder;
 mod disk_sink;
 mod live;
@@ -22,6 +23,7 @@ mod traced;
 mod unfinished;
 
 pub use abandoned::{Abandoned, Left, forget_abandoned, is_abandoned};
+pub use desktop::{is_without_desktop, with_desktop, without_desktop};
 pub use disk_folder::{DiskFolder, file_stamp, locate};
 pub use disk_sink::DiskSink;
 pub use live::{LiveFolder, LiveState, SnapshotPart, Snapshots};

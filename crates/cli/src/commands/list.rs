@@ -48,7 +48,7 @@ macro_rules! commands {
 
 impl Command {
     /// Whether what was typed has work for the device of `--device`.
-    pub(super) fn uses_device(&self) -> bool {
+    pub(crate) fn uses_device(&self) -> bool {
         match self {
             Self::Trace(arguments) => arguments.uses_device(),
             Self::Sql(_) | Self::Open(_) | Self::Devices(_) => true,
