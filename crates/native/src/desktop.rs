@@ -7,12 +7,12 @@ const DESKTOP: &str = "WAYLAND_DISPLAY";
 /// A path that is absolute needs no folder, and nothing listens at this one.
 const NOWHERE: &str = "/dev/null";
 
-/// Has drivers of GPUs ask no desktop for its GPU where there is none: one that is told of none by the
-/// environment says so on the error stream, and then goes on as with a desktop that does not answer,
-/// which is what it finds from then on. It chooses the same GPU.
+/// Has drivers of GPUs ask no desktop for its GPU where there is none. They report on the error
+/// stream that the environment names none, and go on as with a desktop that does not answer, which
+/// is what they find from then on: they choose the same GPU.
 ///
-/// Programs that are started inherit it, except [`with_desktop`]. Does nothing once the process has a
-/// second thread.
+/// Programs that are started inherit it, except [`with_desktop`]. Does nothing once the process has
+/// a second thread.
 #[cfg(target_os = "linux")]
 pub fn without_desktop() {
     let told = ["XDG_RUNTIME_DIR", "WAYLAND_SOCKET", DESKTOP];

@@ -38,10 +38,9 @@ const MOST_NESTED: usize = 500;
 const MOST_PARSED: usize = 2 * MOST_NESTED + 10;
 /// The stack that so many calls need where nothing is optimised.
 const PARSER_STACK: usize = 64 << 20;
-/// Levels that a query in an expression counts for: planning takes twice as long for each such query
+/// Levels that a query in an expression counts for: planning takes twice as long for each of them
 /// around another one.
 const QUERY_LEVELS: usize = 30;
-
 /// Levels that a statement in another one counts for, by the stack that the parser needs for it.
 const STATEMENT_LEVELS: usize = 10;
 

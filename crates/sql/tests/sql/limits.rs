@@ -102,6 +102,15 @@ const NESTED: [Repeated; 11] = [
     },
 ];
 
+/// Statements that are wrong as well, of which some are nested without brackets and operators.
+const NESTED_WRONGLY: [Repeated; 5] = [
+    |n| format!("{}SELECT 1", "EXPLAIN ".repeat(n)),
+    |n| format!("{}SELECT 1", "DESC ".repeat(n)),
+    |n| format!("{}SELECT 1", "PREPARE p AS ".repeat(n)),
+    |n| format!("SELECT {}'1' DAY", "INTERVAL ".repeat(n)),
+    |n| format!("SELECT * FROM {}contexts{}", "(".repeat(n), ")".repeat(n)),
+];
+
 #[test]
 fn statements_may_be_nested_up_to_a_limit_that_is_named() {
     let opened = opened(&fixture(PROFILE));
@@ -122,14 +131,7 @@ fn statements_may_be_nested_up_to_a_limit_that_is_named() {
                 assert!(text.contains(TOO_DEEP), "{}: {text}", nested(3));
             }
         }
-        for wrong in [
-            |n| format!("{}SELECT 1", "EXPLAIN ".repeat(n)),
-            |n| format!("{}SELECT 1", "DESC ".repeat(n)),
-            |n| format!("{}SELECT 1", "PREPARE p AS ".repeat(n)),
-            |n| format!("SELECT {}'1' DAY", "INTERVAL ".repeat(n)),
-            |n| format!("SELECT * FROM {}contexts{}", "(".repeat(n), ")".repeat(n)),
-        ] as [Repeated; 5]
-        {
+        for wrong in NESTED_WRONGLY {
             for n in [100, 480, 2_000, 100_000] {
                 let error = session.query(&wrong(n), &Control::new()).unwrap_err();
                 assert!(error.is_misuse(), "{n}: {}: {error:?}", wrong(3));
