@@ -52,14 +52,15 @@ pub(crate) fn shorten<'a>(text: &'a str, width: usize, style: &Style) -> Cow<'a,
 }
 
 /// Each of `names` in at most `width` columns, so that different ones differ as far as the width
-/// allows: where [`shorten`] makes them the same, what they have in common at their beginning gives
-/// way to where they begin to differ: `Calc…RegionForEl…`.
+/// allows. Where [`shorten`] makes them the same, the arguments of templates stay and others go:
+/// `…d_kernel<PdV_kernel::[lambda#2]>`; where that makes them the same, too, what they have in common at
+/// their beginning gives way to where they begin to differ: `Calc…RegionForEl…`.
 pub(crate) fn shorten_apart(names: &[&str], width: usize, style: &Style) -> Vec<String> {
     /// Names that still look the same are distinguished among themselves, so often.
     const ROUNDS: usize = 4;
     let mut short: Vec<String> =
         names.iter().map(|name| shorten(name, width, style).into_owned()).collect();
-    for _ in 0..ROUNDS {
+    for round in 0..ROUNDS {
         let mut alike: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (at, text) in short.iter().enumerate() {
             alike.entry(text).or_default().push(at);
@@ -74,6 +75,15 @@ pub(crate) fn shorten_apart(names: &[&str], width: usize, style: &Style) -> Vec<
             break;
         }
         for group in groups {
+            if round == 0 {
+                for at in group {
+                    let name = names.get(at).and_then(|name| with_templates(name, width, style));
+                    if let (Some(name), Some(text)) = (name, short.get_mut(at)) {
+                        *text = name;
+                    }
+                }
+                continue;
+            }
             let common = group
                 .iter()
                 .filter_map(|&at| names.get(at).copied())
@@ -87,6 +97,50 @@ pub(crate) fn shorten_apart(names: &[&str], width: usize, style: &Style) -> Vec<
         }
     }
     short
+}
+
+/// A name of a template without its result and arguments, and without those of functions in the
+/// arguments of the template; where that is too wide, without the front of the name and the middle of
+/// the arguments of the template. None where it is no such name.
+fn with_templates(name: &str, width: usize, style: &Style) -> Option<String> {
+    let name = without_place(name);
+    let groups = argument_groups(name);
+    let is_template = |at: &usize| name.get(..*at).is_some_and(|front| front.ends_with('<'));
+    let first = groups.iter().map(|&(start, _)| start).find(is_template)?;
+    let (start, _) = *groups.last()?;
+    let call = name.get(..start)?.strip_suffix('(').unwrap_or(name);
+    // A blank in front of the template is behind the result, if there are arguments.
+    let result = call.get(..first)?.rfind(' ').filter(|_| call.len() < name.len());
+    let from = result.map_or(0, |blank| blank + 1);
+    let front = call.get(from..first - 1)?;
+    let arguments = without_calls(call.get(first - 1..)?);
+    let left = width.saturating_sub(width_of(&arguments));
+    if width_of(front) <= left {
+        return Some(format!("{front}{arguments}"));
+    }
+    // A third for the end of the name, unless there is more room.
+    let room = left.max(width / 3).saturating_sub(width_of(style.ellipsis()));
+    let end: Vec<char> = taken(front.chars().rev(), room).collect();
+    let mut text = style.ellipsis().to_owned();
+    text.extend(end.iter().rev());
+    let left = width.saturating_sub(width_of(&text));
+    Some(text + &fitting(&arguments, left, style))
+}
+
+/// `<run::{lambda#1}>` of `<run(int)::{lambda(int)#1}>`.
+fn without_calls(arguments: &str) -> String {
+    let mut out = String::with_capacity(arguments.len());
+    let mut depth = 0_usize;
+    for c in arguments.chars() {
+        let is_call = depth > 0 || out.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        match c {
+            '(' if is_call => depth += 1,
+            ')' if depth > 0 => depth -= 1,
+            _ if depth > 0 => {}
+            _ => out.push(c),
+        }
+    }
+    out
 }
 
 /// What two names begin with.
@@ -183,6 +237,10 @@ fn beginning(text: &str, width: usize, style: &Style) -> String {
 /// Appends spaces up to `width` columns.
 pub(crate) fn pad(line: &mut String, missing: usize) {
     line.extend(std::iter::repeat_n(' ', missing));
+}
+
+fn fitting(text: &str, width: usize, style: &Style) -> String {
+    if width_of(text) <= width { text.to_owned() } else { without_middle(text, width, style) }
 }
 
 fn without_middle(text: &str, width: usize, style: &Style) -> String {
@@ -376,6 +434,45 @@ mod tests {
         // The end of one is the beginning of the other.
         let short = shorten_apart(&["solve_the_system_of_equations", "solve_the_system"], 12, &UTF);
         assert_eq!(short, ["solve_…tions", "solve_…ystem"]);
+    }
+
+    #[test]
+    fn kernels_of_one_template_show_its_arguments() {
+        let kernel =
+            |of: &str| format!("void clover::par_ranged2d_kernel<{of}>(clover::Range2d, T1)");
+        let names = [
+            kernel("PdV_kernel(bool, int, double)::[lambda(int, int) (instance 1)]"),
+            kernel("PdV_kernel(bool, int, double)::[lambda(int, int) (instance 2)]"),
+            kernel("flux_calc_kernel(int, double)::[lambda(int, int) (instance 1)]"),
+            "void clover::par_reduce_kernel<calc_dt(int)::[lambda(int)]>(T1)".to_owned(),
+            "std::enable_if<true>::type run(args<float>) [libx.so]".to_owned(),
+            "std::enable_if<false>::type run(args<float>) [libx.so]".to_owned(),
+        ];
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(
+            shorten_apart(&names, 70, &UTF)[..4],
+            [
+                "clover::par_ranged2d_kernel<PdV_kernel::[lambda (instance 1)]>",
+                "clover::par_ranged2d_kernel<PdV_kernel::[lambda (instance 2)]>",
+                "clover::par_ranged2d_kernel<flux_calc_kernel::[lambda (instance 1)]>",
+                "void clover::par_reduce_kernel<calc_dt(int)::[lambda(int)]>(T1)",
+            ]
+        );
+        assert_eq!(
+            shorten_apart(&names, 30, &UTF)[..4],
+            [
+                "…2d_kernel<PdV_kerne…ance 1)]>",
+                "…2d_kernel<PdV_kerne…ance 2)]>",
+                "…2d_kernel<flux_calc…ance 1)]>",
+                "void clover::pa…e_kernel<…>(…)",
+            ]
+        );
+        for width in [3, 8, 12, 30, 44] {
+            let short = shorten_apart(&names, width, &UTF);
+            assert!(short.iter().all(|text| width_of(text) <= width), "{width} {short:?}");
+            let different = short.iter().collect::<BTreeSet<_>>().len();
+            assert!(width < 12 || different == names.len(), "{width} {short:?}");
+        }
     }
 
     #[test]
