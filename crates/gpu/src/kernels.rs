@@ -117,6 +117,8 @@ impl Module {
     fn parts(self, shape: Shape) -> &'static [&'static str] {
         const FILTER: &str = include_str!("kernels/filter.wgsl");
         const GROUP: &str = include_str!("kernels/group.wgsl");
+        const PLACES: &str = include_str!("kernels/digit_places.wgsl");
+        const RADIX: &str = include_str!("kernels/radix.wgsl");
         const HEADS_1: &str = include_str!("kernels/keep_heads_1.wgsl");
         const HEADS_2: &str = include_str!("kernels/keep_heads_2.wgsl");
         match self {
@@ -127,13 +129,11 @@ impl Module {
             Self::HeadsOfOne => &[HEADS_1, FILTER],
             Self::HeadsOfTwo => &[HEADS_2, FILTER],
             Self::Digits => &[include_str!("kernels/digits.wgsl")],
-            Self::DigitSums => &[include_str!("kernels/digit_sums.wgsl")],
+            Self::DigitSums => &[PLACES, include_str!("kernels/digit_sums.wgsl")],
             Self::Radix if shape.has_barrier => {
-                &[include_str!("kernels/words_plain.wgsl"), include_str!("kernels/radix.wgsl")]
+                &[PLACES, include_str!("kernels/words_plain.wgsl"), RADIX]
             }
-            Self::Radix => {
-                &[include_str!("kernels/words_atomic.wgsl"), include_str!("kernels/radix.wgsl")]
-            }
+            Self::Radix => &[PLACES, include_str!("kernels/words_atomic.wgsl"), RADIX],
             Self::Gather => &[include_str!("kernels/gather.wgsl")],
             Self::Numbers => &[include_str!("kernels/numbers.wgsl")],
             Self::GroupOfOne => &[HEADS_1, GROUP],
@@ -184,6 +184,7 @@ impl Module {
             ("ITEMS", items),
             ("WARPS", warps),
             ("DIGIT_BITS", digit_bits),
+            ("RADIX", shape.radix()),
             ("CHUNK", CHUNK),
         ] {
             // Writing to a string cannot fail.
@@ -199,12 +200,35 @@ impl Module {
     }
 }
 
+/// How a kernel begins that does something for each element: its name, and what it knows.
+const EACH: (&str, &str) = (
+    "@compute @workgroup_size(WG)\nfn ",
+    "(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let tile = tile_of(workgroup, grid);
+    if (tile >= P.tiles) {
+        return;
+    }
+    let base = tile * TILE + local;
+",
+);
+
+/// Writes the beginning of a kernel for `#each KERNEL`.
+///
 /// Writes the lines between `#for NAME` and `#end` once for each element of an invocation, with its
 /// number for the name: arrays that are indexed by constants stay in registers. Without a number of
 /// elements, as a loop.
 fn expand(source: &str, items: Option<u32>, out: &mut String) {
     let mut lines = source.lines();
     while let Some(line) = lines.next() {
+        if let Some(kernel) = line.strip_prefix("#each ") {
+            let (front, back) = EACH;
+            out.extend([front, kernel, back]);
+            continue;
+        }
         let Some(name) = line.strip_prefix("#for ") else {
             out.push_str(line);
             out.push('\n');

@@ -2,11 +2,7 @@
 // before. `counts` has a row of RADIX digits for each tile, one where each digit begins, and one for
 // each chunk of CHUNK tiles: sums of chunks, sums of those before each, and then each chunk.
 
-const RADIX = 1u << DIGIT_BITS;
-
 @group(0) @binding(1) var<storage, read_write> counts: array<u32>;
-
-var<workgroup> first: array<u32, RADIX>;
 
 // The sum of each chunk of n rows, to the rows from row a.
 @compute @workgroup_size(WG)
@@ -66,19 +62,13 @@ fn top(
 #end
             }
         }
-        let sum = sum_to(all, lane, size);
-        if (digit < RADIX) {
-            first[digit] = sum - all;
-        }
-        if (lane == size - 1u) {
-            parts[part] = sum;
-        }
+        add_digits(part, all, lane, size);
     }
     workgroupBarrier();
     scan_parts(rows, subgroup, lane, size);
     workgroupBarrier();
     for (var digit = subgroup * size + lane; digit < RADIX; digit += WG) {
-        counts[P.b * RADIX + digit] = first[digit] + parts[digit / size];
+        counts[P.b * RADIX + digit] = first_place(digit, size);
     }
 }
 

@@ -1,8 +1,6 @@
 // How often each digit occurs in each tile: tile by tile, digit by digit. Digits are the DIGIT_BITS
 // bits from bit a.
 
-const RADIX = 1u << DIGIT_BITS;
-
 @group(0) @binding(1) var<storage, read_write> counts: array<u32>;
 @group(0) @binding(2) var<storage, read> keys: array<u32>;
 

@@ -8,20 +8,11 @@
 @group(0) @binding(6) var<storage, read> minus: array<vec2<u32>>;
 @group(0) @binding(7) var<storage, read_write> bits: array<atomic<u32>>;
 
-// Invocations behind the last element do that one again, with the same result.
+// Kernels that begin with #each do something for each element, from `base` on; invocations behind the
+// last element do that one again, with the same result.
 
 // a is the last row: whoever names a row behind it gets that one, and nothing out of bounds is read.
-@compute @workgroup_size(WG)
-fn gather_u32(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let tile = tile_of(workgroup, grid);
-    if (tile >= P.tiles) {
-        return;
-    }
-    let base = tile * TILE + local;
+#each gather_u32
     var row: array<u32, ITEMS>;
     var value: array<u32, ITEMS>;
 #for J
@@ -35,17 +26,7 @@ fn gather_u32(
 #end
 }
 
-@compute @workgroup_size(WG)
-fn gather_u64(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let tile = tile_of(workgroup, grid);
-    if (tile >= P.tiles) {
-        return;
-    }
-    let base = tile * TILE + local;
+#each gather_u64
     var row: array<u32, ITEMS>;
     var value: array<vec2<u32>, ITEMS>;
 #for J
@@ -60,17 +41,7 @@ fn gather_u64(
 }
 
 // One word of each wide value, the lower one with a = 0; by number with b = 1, else in order.
-@compute @workgroup_size(WG)
-fn word(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let tile = tile_of(workgroup, grid);
-    if (tile >= P.tiles) {
-        return;
-    }
-    let base = tile * TILE + local;
+#each word
     var row: array<u32, ITEMS>;
     var value: array<vec2<u32>, ITEMS>;
 #for J
@@ -90,17 +61,7 @@ fn word(
 }
 
 // Narrow values as wide ones.
-@compute @workgroup_size(WG)
-fn widen(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let tile = tile_of(workgroup, grid);
-    if (tile >= P.tiles) {
-        return;
-    }
-    let base = tile * TILE + local;
+#each widen
     var value: array<u32, ITEMS>;
 #for J
         value[J] = narrow[min(base + J * WG, P.n - 1u)];
@@ -111,17 +72,7 @@ fn widen(
 }
 
 // `wide` less `minus`; 0 where that is greater.
-@compute @workgroup_size(WG)
-fn subtract(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let tile = tile_of(workgroup, grid);
-    if (tile >= P.tiles) {
-        return;
-    }
-    let base = tile * TILE + local;
+#each subtract
     var a: array<vec2<u32>, ITEMS>;
     var b: array<vec2<u32>, ITEMS>;
 #for J

@@ -7,20 +7,11 @@
 @group(0) @binding(4) var<storage, read> minus: array<vec2<u32>>;
 @group(0) @binding(5) var<storage, read_write> wide_out: array<vec2<u32>>;
 
-// Invocations behind the last element do that one again, with the same result.
+// Kernels that begin with #each do something for each element, from `base` on; invocations behind the
+// last element do that one again, with the same result.
 
 // `wide` less `minus`, without the bits that are too many.
-@compute @workgroup_size(WG)
-fn difference(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let tile = tile_of(workgroup, grid);
-    if (tile >= P.tiles) {
-        return;
-    }
-    let base = tile * TILE + local;
+#each difference
     var a: array<vec2<u32>, ITEMS>;
     var b: array<vec2<u32>, ITEMS>;
 #for J
@@ -33,17 +24,7 @@ fn difference(
 }
 
 // The bits of a are turned round.
-@compute @workgroup_size(WG)
-fn turn_u32(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let tile = tile_of(workgroup, grid);
-    if (tile >= P.tiles) {
-        return;
-    }
-    let base = tile * TILE + local;
+#each turn_u32
     var value: array<u32, ITEMS>;
 #for J
         value[J] = narrow[min(base + J * WG, P.n - 1u)];
@@ -54,17 +35,7 @@ fn turn_u32(
 }
 
 // The bits of (a, b) are turned round.
-@compute @workgroup_size(WG)
-fn turn_u64(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let tile = tile_of(workgroup, grid);
-    if (tile >= P.tiles) {
-        return;
-    }
-    let base = tile * TILE + local;
+#each turn_u64
     var value: array<vec2<u32>, ITEMS>;
 #for J
         value[J] = wide[min(base + J * WG, P.n - 1u)];

@@ -2,7 +2,8 @@
 //   WG      invocations of a workgroup, a multiple of the size of any subgroup
 //   ITEMS   elements of each invocation
 //   WARPS   subgroups of a workgroup, at most
-//   DIGIT_BITS, CHUNK  bits of a digit of a sort, and tiles whose digits one workgroup sums
+//   DIGIT_BITS, RADIX  bits of a digit of a sort, and how many digits there are
+//   CHUNK   tiles whose digits one workgroup sums
 //   Mask    a set of the invocations of a subgroup, with its functions (mask_*.wgsl)
 //
 // Which elements an invocation has follows from its subgroup and its lane, never from its local

@@ -4,7 +4,6 @@
 // before it is written, so that writes are contiguous. The order within a subgroup follows Ashkiani et
 // al., GPU Multisplit (PPoPP 2016).
 
-const RADIX = 1u << DIGIT_BITS;
 // How often each digit occurs, subgroup by subgroup; then the tile in order.
 const WORDS = max(RADIX * WARPS, TILE);
 
@@ -16,7 +15,6 @@ const WORDS = max(RADIX * WARPS, TILE);
 
 // Where each digit goes: first those of the tile in all, then less those before them in the tile.
 var<workgroup> goal: array<u32, RADIX>;
-var<workgroup> first: array<u32, RADIX>;
 
 // The invocations of the subgroup with the same digit.
 fn peers_of(key: u32) -> Mask {
@@ -86,7 +84,7 @@ fn scatter(
         place[J] = subgroupShuffle(sum, packed_first(place[J])) + before;
 #end
     workgroupBarrier();
-    // Where each digit begins in the tile: after those before it of its row, and after the rows before.
+    // Where each digit begins in the tile.
     let rows = (RADIX + size - 1u) / size;
     for (var row = subgroup; row < rows; row += subgroups) {
         let digit = row * size + lane;
@@ -96,20 +94,14 @@ fn scatter(
                 here += word_get(s * RADIX + digit);
             }
         }
-        let sum = sum_to(here, lane, size);
-        if (digit < RADIX) {
-            first[digit] = sum - here;
-        }
-        if (lane == size - 1u) {
-            parts[row] = sum;
-        }
+        add_digits(row, here, lane, size);
     }
     workgroupBarrier();
     scan_parts(rows, subgroup, lane, size);
     workgroupBarrier();
     // Where those of each subgroup begin.
     for (var digit = t; digit < RADIX; digit += WG) {
-        var sum = first[digit] + parts[digit / size];
+        var sum = first_place(digit, size);
         goal[digit] -= sum;
         for (var s = 0u; s < subgroups; s++) {
             let here = word_get(s * RADIX + digit);
