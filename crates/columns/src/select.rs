@@ -108,20 +108,24 @@ impl Room {
         }
     }
 
+    fn numbers(&self) -> Numbers<'_> {
+        match self {
+            Self::Two(all) => Numbers::Two(all),
+            Self::Four(all) => Numbers::Four(all),
+            Self::Eight(all) => Numbers::Eight(all),
+        }
+    }
+
     /// How many there are, or fit in.
     #[must_use]
     pub fn len(&self) -> usize {
-        match self {
-            Self::Two(all) => all.len(),
-            Self::Four(all) => all.len(),
-            Self::Eight(all) => all.len(),
-        }
+        self.numbers().len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.numbers().is_empty()
     }
 
     /// Leaves so many numbers, adds the rows of the blocks, and gives back what is not needed.
