@@ -32,7 +32,7 @@ pub use costs::{Costs, DefaultMetric};
 pub use derived::{CostColumns, Measure};
 pub use error::EngineError;
 pub use groups::Groups;
-pub use names::display_name;
+pub use names::{display_name, display_name_with_templates};
 pub use parallax_protocol::{Column, FlatBy, Table};
 pub use prune::{FilterMode, PruneRules, TreeView};
 pub use session::{LocationChoice, Session, WRAPPED_COUNT};

@@ -1,4 +1,5 @@
-//! [`display_name`]: what a function is called in a sentence or a narrow column.
+//! [`display_name`]: what a function is called in a sentence or a narrow column;
+//! [`display_name_with_templates`]: next to others of the same template.
 
 /// What compilers append to names of code that they split or copied.
 const ADDED: [&str; 9] = [
@@ -19,7 +20,7 @@ const QUALIFIERS: [&str; 6] = ["", "const", "volatile", "&", "noexcept", "["];
 /// A name as everybody abbreviates it: without return type, arguments, template arguments, load
 /// module, place in the source and what compilers append. What is not the name of a function in C,
 /// C++ or Fortran stays as it is. The same wherever a name is shortened: in sentences, in tables of
-/// functions and on the page (`web/src/base/names.ts`, held by the same cases).
+/// functions and on the page (`web/src/base/display-name.ts`, held by the same cases).
 ///
 /// ```
 /// # use parallax_engine::display_name;
@@ -29,6 +30,24 @@ const QUALIFIERS: [&str; 6] = ["", "const", "volatile", "&", "noexcept", "["];
 /// ```
 #[must_use]
 pub fn display_name(name: &str) -> String {
+    abbreviated(name, false)
+}
+
+/// A [`display_name`] with template arguments, in which those of functions are omitted: what tells
+/// functions of one template apart.
+///
+/// ```
+/// # use parallax_engine::display_name_with_templates;
+/// let kernel = "void ns::kernel<solve(int)::{lambda(int)#1}>(T1)";
+/// assert_eq!(display_name_with_templates(kernel), "ns::kernel<solve::{lambda#1}>");
+/// assert_eq!(display_name_with_templates("void solve(int)"), "solve");
+/// ```
+#[must_use]
+pub fn display_name_with_templates(name: &str) -> String {
+    abbreviated(name, true)
+}
+
+fn abbreviated(name: &str, has_templates: bool) -> String {
     let whole = name.trim();
     let mut text = whole;
     if let Some((front, _)) = text.split_once("[{").filter(|(front, _)| !front.trim().is_empty()) {
@@ -51,12 +70,16 @@ pub fn display_name(name: &str) -> String {
     if text.starts_with(['<', '(', '[']) {
         return text;
     }
-    let short = shortened(&text).unwrap_or_else(|| text.clone());
+    let short = shortened(&text, has_templates).unwrap_or_else(|| text.clone());
     if short.is_empty() { whole.to_owned() } else { short }
 }
 
-/// A name without template arguments, arguments and return type; `None` where it is no such name.
-fn shortened(text: &str) -> Option<String> {
+/// Stands for blanks among template arguments, where no return type ends. No name has it.
+const BLANK: char = '\u{e000}';
+
+/// A name without arguments and return type, and without template arguments unless they are wanted;
+/// `None` where it is no such name.
+fn shortened(text: &str, has_templates: bool) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     // Where the name of an operator begins in `out`: blanks behind it belong to it.
     let mut operator = None;
@@ -72,7 +95,13 @@ fn shortened(text: &str) -> Option<String> {
             out.push_str(rest.get(..len)?);
             rest = rest.get(len..)?;
         } else if c == '<' && (is_after_word || out.ends_with(['(', ')', '[', ']'])) {
-            rest = rest.get(closed(rest, '<', '>')?..)?;
+            let (arguments, after) = rest.split_at_checked(closed(rest, '<', '>')?)?;
+            if has_templates {
+                out.push_str(
+                    &without_calls(arguments).replace(' ', BLANK.encode_utf8(&mut [0; 4])),
+                );
+            }
+            rest = after;
         } else if c == '{' {
             let (inner, after) = rest.split_at_checked(closed(rest, '{', '}')?)?;
             let front = inner.split('(').next().unwrap_or(inner).trim_end_matches('}');
@@ -111,7 +140,23 @@ fn shortened(text: &str) -> Option<String> {
             out.drain(..=at);
         }
     }
-    Some(out.trim().trim_start_matches(['*', '&']).to_owned())
+    Some(out.trim().trim_start_matches(['*', '&']).replace(BLANK, " "))
+}
+
+/// `<run::{lambda#1}>` of `<run(int)::{lambda(int)#1}>`.
+fn without_calls(arguments: &str) -> String {
+    let mut out = String::with_capacity(arguments.len());
+    let mut depth = 0_usize;
+    for c in arguments.chars() {
+        let is_call = depth > 0 || out.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        match c {
+            '(' if is_call => depth += 1,
+            ')' if depth > 0 => depth -= 1,
+            _ if depth > 0 => {}
+            _ => out.push(c),
+        }
+    }
+    out
 }
 
 /// The length of what follows `operator` in the name of one; `None` where it is another word.
@@ -164,6 +209,24 @@ mod tests {
             num_cases += 1;
         }
         assert!(num_cases > 30);
+    }
+
+    /// Lists of names, and what tells those of each list apart; the page is tested with the same file.
+    const DISTINCT: &str = include_str!("../../../fixtures/distinct-names.txt");
+
+    #[test]
+    fn functions_of_a_template_keep_its_arguments() {
+        let mut num_templates = 0;
+        for line in DISTINCT.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+            let (name, expected) = line.split_once('\t').unwrap();
+            if expected.contains('<') {
+                assert_eq!(display_name_with_templates(name), expected, "{name}");
+                num_templates += 1;
+            } else {
+                assert!([display_name(name), name.to_owned()].contains(&expected.to_owned()));
+            }
+        }
+        assert!(num_templates >= 5);
     }
 
     #[test]

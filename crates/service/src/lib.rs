@@ -72,7 +72,7 @@ pub use issues::issue_replies;
 pub use over_time::OverTimeShapes;
 pub use parallax_analysis as analysis;
 pub use parallax_base::{Control, Issue, Issues, Limits as OpenLimits, Severity, TimeWindow, Unit};
-pub use parallax_engine::TrackRange;
+pub use parallax_engine::{TrackRange, display_name_with_templates};
 pub use parallax_formats::archive::VERSION as ARCHIVE_VERSION;
 pub use parallax_import::convert::{
     Alignment, ConvertOptions, TraceInput, WorkflowInput, convert, convert_workflow,

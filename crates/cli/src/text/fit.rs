@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use parallax_service::display_name_with_templates;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::Style;
@@ -99,24 +100,14 @@ pub(crate) fn shorten_apart(names: &[&str], width: usize, style: &Style) -> Vec<
     short
 }
 
-/// A name of a template without its result and arguments, and without those of functions in the
-/// arguments of the template; where that is too wide, without the front of the name and the middle of
-/// the arguments of the template. None where it is no such name.
+/// A name with the arguments of its template; where that is too wide, without the front of the name and
+/// the middle of these. None where it is no such name.
 fn with_templates(name: &str, width: usize, style: &Style) -> Option<String> {
-    let name = without_place(name);
-    let groups = argument_groups(name);
-    let is_template = |at: &usize| name.get(..*at).is_some_and(|front| front.ends_with('<'));
-    let first = groups.iter().map(|&(start, _)| start).find(is_template)?;
-    let (start, _) = *groups.last()?;
-    let call = name.get(..start)?.strip_suffix('(').unwrap_or(name);
-    // A blank in front of the template is behind the result, if there are arguments.
-    let result = call.get(..first)?.rfind(' ').filter(|_| call.len() < name.len());
-    let from = result.map_or(0, |blank| blank + 1);
-    let front = call.get(from..first - 1)?;
-    let arguments = without_calls(call.get(first - 1..)?);
-    let left = width.saturating_sub(width_of(&arguments));
+    let name = display_name_with_templates(name);
+    let (front, arguments) = name.split_at_checked(name.find('<')?)?;
+    let left = width.saturating_sub(width_of(arguments));
     if width_of(front) <= left {
-        return Some(format!("{front}{arguments}"));
+        return Some(name);
     }
     // A third for the end of the name, unless there is more room.
     let room = left.max(width / 3).saturating_sub(width_of(style.ellipsis()));
@@ -124,23 +115,7 @@ fn with_templates(name: &str, width: usize, style: &Style) -> Option<String> {
     let mut text = style.ellipsis().to_owned();
     text.extend(end.iter().rev());
     let left = width.saturating_sub(width_of(&text));
-    Some(text + &fitting(&arguments, left, style))
-}
-
-/// `<run::{lambda#1}>` of `<run(int)::{lambda(int)#1}>`.
-fn without_calls(arguments: &str) -> String {
-    let mut out = String::with_capacity(arguments.len());
-    let mut depth = 0_usize;
-    for c in arguments.chars() {
-        let is_call = depth > 0 || out.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        match c {
-            '(' if is_call => depth += 1,
-            ')' if depth > 0 => depth -= 1,
-            _ if depth > 0 => {}
-            _ => out.push(c),
-        }
-    }
-    out
+    Some(text + &fitting(arguments, left, style))
 }
 
 /// What two names begin with.
